@@ -1,0 +1,1 @@
+//! TOML to checked sections. Reads no environment and holds no globals.

@@ -1,0 +1,1 @@
+//! Joins the stages: channels, event loop, shutdown. No stage's rules.

@@ -1,0 +1,1 @@
+//! Constraint and vocab to token mask: the hot walk.

@@ -1,0 +1,1 @@
+//! What runs the model: the trait, the worker, the process around it.

@@ -1,0 +1,1 @@
+//! Logits, mask, parameters and seed to a token. Pure.

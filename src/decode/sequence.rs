@@ -1,0 +1,1 @@
+//! One attempt in flight: logits in, a token or a stop out. Pure.

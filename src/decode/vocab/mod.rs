@@ -1,0 +1,1 @@
+//! Token ids and the bytes of every token.

@@ -1,0 +1,1 @@
+//! Scenario files from a watched folder into the store.

@@ -1,0 +1,1 @@
+//! Model names to GGUF files, and what their headers say.

@@ -1,0 +1,1 @@
+//! Which attempts are missing, and in which order they run. Pure.

@@ -1,0 +1,1 @@
+//! Numbers to tables. Functions to text; no queries.

@@ -1,0 +1,1 @@
+//! Expected against output: counts, findings, scores. Pure.

@@ -1,0 +1,1 @@
+//! The database: schema, one writer, views, reading back. The only rusqlite.
