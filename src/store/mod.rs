@@ -18,16 +18,19 @@ mod scenarios;
 mod verdicts;
 mod words;
 
-pub use attempts::{Attempt, Finish, Known, KnownState, Output};
+pub use attempts::{Attempt, Finish, Known, Output, Usage};
 pub use error::Error;
-pub use figures::{CaseCounts, Coverage, ErrorClasses, PaperRow, ParseOutcomes, ScoreRow, StrategyTotals, StrategyWins};
+pub use figures::{
+    CaseGroup, Coverage, ErrorClasses, FailureRow, PaperRow, PaperStrategy, ParseOutcomes, ScoreRow, StrategyTotals,
+    StrategyWins,
+};
 pub use ids::{AttemptId, CaseId, FileId, ModelId, ProfileId, RevisionId, RunId, ScenarioId, ScoringId};
-pub use intake::{FileKind, InboxFile, Stored};
+pub use intake::{Changes, FileKind, InboxFile, Stored};
 pub use models::{GridRow, Model, ModelKind};
 pub use open::{Reader, Store};
 pub use runs::{NewRun, Progress, Run, RunCommand, RunEnding, RunState, Status};
-pub use scenarios::{StoredCase, StoredScenario};
-pub use verdicts::{Judged, Judgement, Outcome, Triple};
+pub use scenarios::StoredScenario;
+pub use verdicts::{Judged, Judgement, Outcome, Rescore, Triple};
 
 /// This module's results.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -41,7 +41,9 @@ impl Store {
         connection.pragma_update(None, "synchronous", "full").map_err(open)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(open)?;
         migrations::apply(&mut connection, MIGRATIONS).map_err(open)?;
-        let scoring = current_scoring(&connection)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let scoring = current_scoring(&transaction)?;
+        transaction.commit()?;
         Ok(Self { reader: Reader { connection }, scoring })
     }
 

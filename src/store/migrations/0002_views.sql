@@ -1,4 +1,5 @@
 -- The figures, for people and for reports. Formulas: LLMStructBench, arXiv 2602.14743, section "metrics".
+-- A name that two share is told apart by its hash, wherever it is shown.
 -- They count current cases under current revisions, judged by the current constants, the latest attempt of each.
 -- Only plain SQL: SQLite builds differ in which mathematical functions they have.
 
@@ -8,6 +9,13 @@ SELECT m.id AS model_id,
             THEN m.name || ' ' || substr(m.sha256, 1, 8)
             ELSE m.name END AS model
 FROM models m;
+
+CREATE VIEW profile_labels AS
+SELECT p.id AS profile_id,
+       CASE WHEN EXISTS (SELECT 1 FROM profiles o WHERE o.name = p.name AND o.id <> p.id)
+            THEN p.name || ' ' || substr(p.sha256, 1, 8)
+            ELSE p.name END AS profile
+FROM profiles p;
 
 -- One row for each (model, profile, strategy, case, repeat) that has a verdict.
 CREATE VIEW current_verdicts AS
@@ -94,12 +102,13 @@ FROM group_f1 f, (SELECT 1.959963984540054 AS z);  -- the normal distribution's 
 
 -- Shown once anything was answered. The interval is Wilson's, of flawless / tests; its root is found by Newton's steps.
 CREATE VIEW group_scores AS
-SELECT l.model, p.name AS profile, g.strategy, s.name AS scenario, g.scenarios, g.tests, g.flawless, g.failed,
-       g.f1_keys, g.f1_values, g.f1_micro, g.doc_micro,
+SELECT l.model, p.profile, g.strategy, s.name AS scenario, g.scenarios, g.tests, g.flawless, g.failed,
+       iif(g.tests, g.f1_keys, NULL) AS f1_keys, iif(g.tests, g.f1_values, NULL) AS f1_values,
+       g.f1_micro, g.doc_micro,
        g.score_f1_weight * g.f1_micro + g.score_doc_weight * g.doc_micro AS score,
        1.0 * g.flawless / g.tests AS flawless_rate,
-       (g.flawless + g.zz / 2 - g.z * g.root) / (g.tests + g.zz) AS flawless_low,
-       (g.flawless + g.zz / 2 + g.z * g.root) / (g.tests + g.zz) AS flawless_high,
+       max(0.0, (g.flawless + g.zz / 2 - g.z * g.root) / (g.tests + g.zz)) AS flawless_low,
+       min(1.0, (g.flawless + g.zz / 2 + g.z * g.root) / (g.tests + g.zz)) AS flawless_high,
        g.points, g.mistakes, g.errors, g.clean, g.extracted, g.schema_valid,
        g.prompt_too_long + g.unsupported_schema AS unscored, g.errored, g.wanted - g.answered AS missing,
        g.tests = g.wanted AND (g.scenario_id IS NOT NULL OR NOT EXISTS (
@@ -117,7 +126,7 @@ FROM (
 ) g
 JOIN model_labels l ON l.model_id = g.model_id
 JOIN models m ON m.id = g.model_id
-JOIN profiles p ON p.id = g.profile_id
+JOIN profile_labels p ON p.profile_id = g.profile_id
 LEFT JOIN scenarios s ON s.id = g.scenario_id
 WHERE g.answered > 0;
 
@@ -171,14 +180,14 @@ SELECT model, profile, strategy, tests, n_err, with_missing_key, with_missing_va
        1.0 * with_missing_value / n_err AS missing_value_share,
        1.0 * with_wrong_value / n_err AS wrong_value_share
 FROM (
-  SELECT l.model, p.name AS profile, v.strategy, count(*) AS tests,
+  SELECT l.model, p.profile, v.strategy, count(*) AS tests,
          sum(v.flawless = 0 AND v.outcome <> 'failed') AS n_err,
          coalesce(sum(v.missing_keys > 0), 0) AS with_missing_key,
          coalesce(sum(v.missing_values > 0), 0) AS with_missing_value,
          coalesce(sum(v.wrong_values > 0), 0) AS with_wrong_value
   FROM current_verdicts v
   JOIN model_labels l ON l.model_id = v.model_id
-  JOIN profiles p ON p.id = v.profile_id
+  JOIN profile_labels p ON p.profile_id = v.profile_id
   WHERE v.flawless IS NOT NULL
   GROUP BY v.model_id, v.profile_id, v.strategy
 )
@@ -186,18 +195,18 @@ ORDER BY model, profile, strategy;
 
 -- wanted = done + errored + missing; done = tests + prompt_too_long + unsupported_schema (final, though not scored).
 CREATE VIEW coverage AS
-SELECT l.model, p.name AS profile, n.strategy, s.name AS scenario, n.active, n.wanted,
+SELECT l.model, p.profile, n.strategy, s.name AS scenario, n.active, n.wanted,
        n.answered - n.errored AS done, n.errored, n.wanted - n.answered AS missing,
        n.tests, n.prompt_too_long, n.unsupported_schema
 FROM cell_counts n
 JOIN model_labels l ON l.model_id = n.model_id
-JOIN profiles p ON p.id = n.profile_id
+JOIN profile_labels p ON p.profile_id = n.profile_id
 JOIN scenarios s ON s.id = n.scenario_id
-ORDER BY l.model, p.name, n.strategy, s.name;
+ORDER BY l.model, p.profile, n.strategy, s.name;
 
 -- Everything about one verdict, in one row.
 CREATE VIEW case_results AS
-SELECT l.model, p.name AS profile, v.strategy, s.name AS scenario, c.name AS "case", v.repeat,
+SELECT l.model, p.profile, v.strategy, s.name AS scenario, c.name AS "case", v.repeat,
        v.outcome, v.reason, v.schema_valid, v.flawless, v.mistakes, v.errors, v.f1, v.f1_keys, v.f1_values,
        c.text, c.expected, a.output, a.finish, a.error, a.error_log,
        v.n_keys, v.n_values, v.tp_keys, v.extra_keys, v.missing_keys, v.missing_values, v.absent_values, v.deviations,
@@ -212,7 +221,7 @@ JOIN cases c ON c.id = v.case_id
 JOIN scenarios s ON s.id = v.scenario_id
 JOIN models m ON m.id = v.model_id
 JOIN model_labels l ON l.model_id = v.model_id
-JOIN profiles p ON p.id = v.profile_id
+JOIN profile_labels p ON p.profile_id = v.profile_id
 JOIN runs r ON r.id = a.run_id;
 
 -- What is not flawless, and why: a line for each finding.
