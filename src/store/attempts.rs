@@ -7,7 +7,7 @@ use rusqlite::{Transaction, named_params};
 use super::open::is_duplicate;
 use super::verdicts::put_verdict;
 use super::words::words;
-use super::{AttemptId, Error, Judged, ModelId, ProfileId, Reader, Result, RunId, Store};
+use super::{AttemptId, Error, Judged, ModelId, Outcome, ProfileId, Reader, Result, RunId, Store};
 use crate::scenario::Strategy;
 
 words! {
@@ -31,6 +31,20 @@ words! {
         UnsupportedSchema = "unsupported_schema",
         /// Infrastructure: a crash, a hang, a lost worker.
         Errored = "errored",
+    }
+}
+
+impl Finish {
+    /// What an attempt that ended so is put down as, when there is nothing in it to judge.
+    pub fn unscored(self) -> Option<Outcome> {
+        match self {
+            Self::Errored => Some(Outcome::Errored),
+            Self::PromptTooLong => Some(Outcome::PromptTooLong),
+            Self::UnsupportedSchema => Some(Outcome::UnsupportedSchema),
+            Self::Complete | Self::Stop | Self::MaxTokens | Self::Loop | Self::Timeout | Self::DeadEnd => {
+                None
+            }
+        }
     }
 }
 

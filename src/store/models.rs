@@ -28,7 +28,8 @@ pub struct Model {
     pub name: String,
     /// Of the file, in hex; `None` for an external model.
     pub sha256: Option<String>,
-    /// Such as `qwen3`: what the paper's figures are matched by, together with `parameters`.
+    /// As the paper spells it, in small letters (`qwen3`, `deepseek-r1`, `llama3.1`): with `parameters`, what its figures
+    /// are matched by. Without one, the name is.
     pub family: Option<String>,
     /// The GGUF's.
     pub architecture: Option<String>,

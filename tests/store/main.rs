@@ -1,5 +1,6 @@
 //! The database as other modules use it: real files, real verdicts, every figure computed twice.
 
+mod boards;
 mod figures;
 mod files;
 mod history;

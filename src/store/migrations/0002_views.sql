@@ -229,7 +229,7 @@ CREATE VIEW failures AS
 SELECT model, profile, strategy, scenario, "case", repeat, outcome, coalesce(reason, error) AS reason, finish,
        mistakes, errors,
        (SELECT group_concat(line, char(10)) FROM (
-          SELECT path || ' ' || kind || coalesce(': expected ' || f.expected, '') || coalesce(', got ' || f.got, '') AS line
+          SELECT path || ' ' || kind || coalesce(', expected ' || f.expected, '') || coalesce(', got ' || f.got, '') AS line
           FROM findings f
           WHERE f.attempt_id = r.attempt_id AND f.case_id = r.case_id AND f.revision_id = r.revision_id
           ORDER BY f.idx)) AS findings,

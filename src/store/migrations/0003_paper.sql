@@ -54,19 +54,22 @@ INSERT INTO paper_strategies (strategy, correct, mistakes, errors, failed, wins)
   ('J+',  6129, 28903,  1242,  135,  0),
   ('PJ+', 7646, 20652,  1169,   18,  8);
 
--- Every row of the paper with ours beside it, and ours that it has no counterpart for. Loosely matched: the family's
--- letters and digits agree, and the parameter count is within a quarter (files count embeddings differently).
+-- Every row of the paper with ours beside it, and ours that it has no counterpart for. Loosely matched: the family (or, without
+-- one, the model's name) agrees but for case and signs, and of the family's sizes it is the largest that is not above
+-- ours. Files hold up to a third more parameters than the name says: Qwen3 0.6B has 752 million, DeepSeek-R1 7B has 7.6.
 CREATE VIEW paper_comparison AS
 WITH ours AS (
   SELECT model, profile, strategy, tests, f1_micro, doc_micro, score, complete, parameters / 1e9 AS billions,
-         replace(replace(replace(replace(lower(coalesce(family, model)), '-', ''), '_', ''), '.', ''), ' ', '') AS kin
+         replace(replace(replace(lower(coalesce(family, model)), '-', ''), '_', ''), ' ', '') AS kin
   FROM leaderboard WHERE tests > 0
 ), paper AS (
-  SELECT *, replace(replace(lower(family), '-', ''), '.', '') AS kin FROM paper_results
+  SELECT *, replace(family, '-', '') AS kin FROM paper_results
 ), matched AS (
   SELECT paper.position, ours.*
   FROM paper JOIN ours ON ours.kin = paper.kin AND ours.strategy = paper.strategy
-   AND (paper.billions IS NULL OR ours.billions BETWEEN 0.75 * paper.billions AND 1.25 * paper.billions)
+  WHERE paper.billions IS NULL
+     OR paper.billions = (SELECT max(p.billions) FROM paper p WHERE p.kin = ours.kin AND p.strategy = ours.strategy
+                            AND ours.billions BETWEEN 0.97 * p.billions AND 1.33 * p.billions)
 )
 SELECT p.model AS paper_model, p.strategy, p.f1_micro AS paper_f1, p.doc_micro AS paper_doc, p.score AS paper_score,
        m.model, m.profile, m.tests, m.f1_micro, m.doc_micro, m.score, m.complete
