@@ -175,3 +175,6 @@ fn above(probabilities: &[f32], min_p: f32) -> usize {
     let floor = probabilities.first().map_or(0.0, |best| best * min_p);
     probabilities.partition_point(|&p| p >= floor).max(1)
 }
+
+#[cfg(test)]
+mod tests;

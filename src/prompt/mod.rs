@@ -2,42 +2,14 @@
 
 mod chat;
 
-use minijinja::{Environment, UndefinedBehavior, context};
+use std::sync::Arc;
+
+use minijinja::{Environment, context};
 use serde::{Deserialize, Serialize};
 
 pub use chat::{ChatTemplate, completion};
 
-use crate::scenario::Scenario;
-
-/// J and J+: the task and the message, nothing about structure.
-pub const PLAIN: &str = "\
-{{ description }}
-
-Read the message and answer with the information that it holds, as one JSON object and nothing else.
-
-Message:
-{{ message }}
-";
-
-/// P, PJ and PJ+: also the JSON Schema and the example pairs. The message comes last, so that all that the cases of a
-/// scenario share stands before it and has to be read only once.
-pub const STRUCTURED: &str = "\
-{{ description }}
-
-Read the message and answer with the information that it holds, as one JSON object and nothing else. The object has to \
-follow this JSON Schema:
-
-{{ schema }}
-{% for example in examples %}
-Example message:
-{{ example.text }}
-
-Example answer:
-{{ example.json }}
-{% endfor %}
-Message:
-{{ message }}
-";
+use crate::scenario::{Prompts, Scenario, environment};
 
 /// Whose words a message holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -61,7 +33,7 @@ pub struct Message {
 /// Why no prompt could be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A scenario's own template failed.
+    /// A scenario's template failed on one of its cases.
     #[error("prompts/{name}: {message}")]
     Scenario {
         /// Which of the scenario's templates.
@@ -74,68 +46,52 @@ pub enum Error {
     Chat(String),
 }
 
-/// Which of the two prompts a strategy sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// J and J+.
-    Plain,
-    /// P, PJ and PJ+.
-    Structured,
-}
-
 /// The prompts of one scenario, compiled once and written for each case.
-pub struct Prompts<'a> {
+pub struct Writer<'a> {
     environment: Environment<'a>,
     scenario: minijinja::Value,
     has_system: bool,
 }
 
-impl<'a> Prompts<'a> {
-    /// Compiles the scenario's templates, or the built-in ones where it has none.
+impl<'a> Writer<'a> {
+    /// Compiles the templates. They see `schema` and `examples` (each `text` and `json`; all JSON as text) and, for each
+    /// case, `text`.
     ///
-    /// Templates see `name`, `description`, `schema` (JSON text), `examples` (each `text` and `json`, JSON text),
-    /// `example` (the first) and `message`.
+    /// # Errors
+    /// A template that does not compile.
     pub fn new(scenario: &'a Scenario) -> Result<Self, Error> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_keep_trailing_newline(false);
-        let own = &scenario.prompts;
-        let mut add = |name, source: &'a str| {
-            environment.add_template(name, source).map_err(|e| Error::Scenario { name, message: e.to_string() })
-        };
-        add("plain", own.plain.as_deref().unwrap_or(PLAIN))?;
-        add("structured", own.structured.as_deref().unwrap_or(STRUCTURED))?;
-        if let Some(system) = &own.system {
-            add("system", system)?;
+        let mut environment = environment();
+        let Prompts { plain, structured, system, .. } = &scenario.prompts;
+        let templates = [("plain", Some(plain)), ("structured", Some(structured)), ("system", system.as_ref())];
+        for (name, source) in templates {
+            if let Some(source) = source {
+                environment
+                    .add_template(name, source)
+                    .map_err(|e| Error::Scenario { name, message: format!("{e:#}") })?;
+            }
         }
         let examples: Vec<_> = scenario
             .examples
             .iter()
             .map(|example| context! { text => example.text.trim(), json => pretty(&example.json) })
             .collect();
-        let values = context! {
-            name => scenario.name,
-            description => scenario.description,
-            schema => pretty(&scenario.schema),
-            example => examples.first(),
-            examples => examples,
-        };
-        Ok(Self { environment, scenario: values, has_system: own.system.is_some() })
+        let values = context! { schema => pretty(&scenario.schema), examples => examples };
+        Ok(Self { environment, scenario: values, has_system: system.is_some() })
     }
 
-    /// The messages for one case's text.
-    pub fn write(&self, kind: Kind, text: &str) -> Result<Vec<Message>, Error> {
-        let values = context! { message => text.trim(), ..self.scenario.clone() };
-        let name = match kind {
-            Kind::Plain => "plain",
-            Kind::Structured => "structured",
-        };
+    /// The messages for one case's text: with schema and examples (P, PJ, PJ+) or without (J, J+).
+    ///
+    /// # Errors
+    /// A template that fails on this text.
+    pub fn write(&self, structured: bool, text: &str) -> Result<Arc<Vec<Message>>, Error> {
+        let values = context! { text => text.trim(), ..self.scenario.clone() };
         let mut messages = Vec::with_capacity(2);
         if self.has_system {
             messages.push(Message { role: Role::System, content: self.render("system", &values)? });
         }
+        let name = if structured { "structured" } else { "plain" };
         messages.push(Message { role: Role::User, content: self.render(name, &values)? });
-        Ok(messages)
+        Ok(Arc::new(messages))
     }
 
     fn render(&self, name: &'static str, values: &minijinja::Value) -> Result<String, Error> {

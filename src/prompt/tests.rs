@@ -15,22 +15,22 @@ fn scenario() -> Scenario {
 #[test]
 fn built_in_prompts_read_well() {
     let scenario = scenario();
-    let prompts = Prompts::new(&scenario).unwrap();
-    insta::assert_snapshot!(prompts.write(Kind::Plain, " Hello, 5 parcels.\n").unwrap()[0].content);
-    insta::assert_snapshot!(prompts.write(Kind::Structured, "Hello, 5 parcels.").unwrap()[0].content);
+    let writer = Writer::new(&scenario).unwrap();
+    insta::assert_snapshot!(writer.write(false, " Hello, 5 parcels.\n").unwrap()[0].content);
+    insta::assert_snapshot!(writer.write(true, "Hello, 5 parcels.").unwrap()[0].content);
 }
 
 #[test]
 fn a_scenario_s_own_templates_win_and_mistakes_are_named() {
     let mut scenario = scenario();
-    scenario.prompts.plain = Some("{{ name }}|{{ example.json }}|{{ message }}".into());
-    scenario.prompts.system = Some("Be {{ description|length }}.".into());
-    let messages = Prompts::new(&scenario).unwrap().write(Kind::Plain, "m").unwrap();
-    assert_eq!(messages[0], Message { role: Role::System, content: "Be 33.".into() });
-    assert_eq!(messages[1].content, "parcels|{\n  \"Zip\": \"10115\",\n  \"Age\": 44\n}|m");
+    scenario.prompts.plain = "{{ examples[0].json }}|{{ text }}".into();
+    scenario.prompts.system = Some("Be brief.".into());
+    let messages = Writer::new(&scenario).unwrap().write(false, "m").unwrap();
+    assert_eq!(messages[0], Message { role: Role::System, content: "Be brief.".into() });
+    assert_eq!(messages[1].content, "{\n  \"Zip\": \"10115\",\n  \"Age\": 44\n}|m");
 
-    scenario.prompts.plain = Some("one\n{{ mesage }}".into());
-    let error = Prompts::new(&scenario).unwrap().write(Kind::Plain, "m").unwrap_err().to_string();
+    scenario.prompts.plain = "one\n{{ message }}".into();
+    let error = Writer::new(&scenario).unwrap().write(false, "m").unwrap_err().to_string();
     assert!(error.contains("prompts/plain") && error.contains("plain:2"), "{error}");
 }
 
