@@ -1,0 +1,46 @@
+//! Hashes that say whether work has to be done again.
+
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{Case, Example, Prompts, Scenario};
+
+/// What of a scenario can change a prompt or a constraint, in this order, as compact JSON: the canonical form.
+#[derive(Serialize)]
+struct Revision<'s> {
+    schema: &'s Value,
+    examples: &'s [Example],
+    prompts: &'s Prompts,
+}
+
+impl Scenario {
+    /// SHA-256, in hex, over schema, examples and prompts. White space in the file changes nothing; the order of
+    /// members does, since prompts show it and constraints follow it. Name, description and cases are not in it.
+    #[expect(clippy::missing_panics_doc, reason = "JSON values and strings always serialise")]
+    pub fn revision_sha256(&self) -> String {
+        let revision = Revision { schema: &self.schema, examples: &self.examples, prompts: &self.prompts };
+        let canonical = serde_json::to_string(&revision).expect("JSON values and strings always serialise");
+        sha256_hex(canonical.as_bytes())
+    }
+}
+
+impl Case {
+    /// A case under its own id, or under one made from its text: the first 12 hex digits of its SHA-256, so that
+    /// the same message has the same id in every file.
+    pub fn new(id: Option<String>, text: String, expected: Value) -> Case {
+        let id = id.unwrap_or_else(|| sha256_hex(text.as_bytes())[..12].to_owned());
+        Case { id, text, expected }
+    }
+
+    /// SHA-256 of the message, in hex.
+    pub fn text_sha256(&self) -> String {
+        sha256_hex(self.text.as_bytes())
+    }
+}
+
+/// SHA-256 of `bytes`, in hex.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    let digits = Sha256::digest(bytes).into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
+}
