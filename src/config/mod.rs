@@ -145,9 +145,9 @@ impl Config {
     /// The first key that does not exist, or value that is of the wrong kind or out of range, with its place.
     pub fn parse(layers: &[Layer], base: &Path) -> Result<Self, Error> {
         let table = layer::merge(DEFAULT, layers)?;
-        let written: Written = serde_json::to_value(table)
-            .and_then(serde_json::from_value)
-            .map_err(|e| Error::Syntax { origin: "configuration".into(), message: e.to_string() })?;
+        let written: Written = table
+            .try_into()
+            .map_err(|e: toml::de::Error| Error::Syntax { origin: "configuration".into(), message: e.to_string() })?;
         let origins = layer::Origins::new(layers);
         check_ranges(&written, &origins)?;
         let profile = resolve_profile(&written, &origins)?;
@@ -183,7 +183,7 @@ fn check_ranges(written: &Written, origins: &layer::Origins) -> Result<(), Error
     if sweep.strategies.is_empty() {
         return Err(origins.bad_value("sweep.strategies", &"[]", "at least one of J, P, PJ, J+, PJ+".into()));
     }
-    Ok(())
+    written.scoring.check().map_err(|e| origins.bad_value("scoring", &"not usable", e.to_string()))
 }
 
 fn resolve_profile(written: &Written, origins: &layer::Origins) -> Result<Profile, Error> {
@@ -196,9 +196,9 @@ fn resolve_profile(written: &Written, origins: &layer::Origins) -> Result<Profil
     let mut whole = written.profiles["greedy"].clone();
     whole.extend(table.clone());
     whole.insert("name".into(), toml::Value::String(name.clone()));
-    let profile: Profile = serde_json::to_value(&whole)
-        .and_then(serde_json::from_value)
-        .map_err(|e| origins.bad_value(&format!("profiles.{name}"), &"not usable", e.to_string()))?;
+    let profile: Profile = whole.try_into().map_err(|e: toml::de::Error| {
+        origins.bad_value(&format!("profiles.{name}"), &"not usable", e.message().to_owned())
+    })?;
     profile.check().map_err(|(key, got, expected)| {
         origins.bad_value(&format!("profiles.{name}.{key}"), &got, expected)
     })?;
