@@ -14,6 +14,7 @@ pub mod decode;
 pub mod parse;
 pub mod score;
 pub mod store;
+pub mod judge;
 pub mod report;
 pub mod daemon;
 pub mod cli;

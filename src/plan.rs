@@ -112,11 +112,12 @@ pub struct Plan {
     /// There already; their verdicts may be missing.
     pub done: Vec<Attempt>,
     /// Given up.
-    pub errored: usize,
+    pub errored: Vec<Attempt>,
 }
 
-/// A question put to every model alike.
-struct Question {
+/// What is put to every model alike.
+#[derive(Debug, Clone)]
+pub struct Question {
     strategy: Strategy,
     messages: Arc<Vec<Message>>,
     constraint: Constraint,
@@ -125,56 +126,15 @@ struct Question {
     digest: [u8; 32],
 }
 
-/// All attempts of a sweep, each model's together, scenario by scenario and case by case.
+/// The questions of one scenario, case by case, each case's strategies together.
 ///
 /// # Errors
-/// A scenario whose templates fail on one of its cases.
-pub fn expand(subjects: &[Subject], models: &[Contestant], sweep: &Sweep) -> Result<Vec<Attempt>, prompt::Error> {
-    let mut questions = Vec::new();
-    for subject in subjects {
-        ask(subject, sweep, &mut questions)?;
-    }
-    let mut attempts: Vec<Attempt> = Vec::with_capacity(questions.len() * models.len());
-    for contestant in models {
-        let mut by_key = HashMap::new();
-        for question in &questions {
-            for repeat in 0..sweep.repeats {
-                let seed = sweep.seed + u64::from(repeat);
-                let key = key(contestant, question, seed);
-                let index = *by_key.entry(key.clone()).or_insert(attempts.len());
-                match attempts.get_mut(index) {
-                    Some(same) => same.targets.push(question.target),
-                    None => attempts.push(attempt(key, contestant.model, question, repeat, seed)),
-                }
-            }
-        }
-    }
-    Ok(attempts)
-}
-
-/// Splits attempts by what is known of their keys.
-pub fn split(attempts: Vec<Attempt>, known: &HashMap<Key, Known>) -> Plan {
-    let mut plan = Plan::default();
-    for mut attempt in attempts {
-        match known.get(&attempt.key) {
-            Some(Known::Done) => plan.done.push(attempt),
-            Some(Known::Unsupported) if attempt.unsupported.is_some() => plan.done.push(attempt),
-            Some(Known::Errored(n)) if *n >= MAX_TRIES => plan.errored += 1,
-            Some(Known::Errored(n)) => {
-                attempt.n_errored = *n;
-                plan.missing.push(attempt);
-            }
-            // Enforced now, though it could not be by an earlier version.
-            Some(Known::Unsupported) | None => plan.missing.push(attempt),
-        }
-    }
-    plan
-}
-
-fn ask(subject: &Subject, sweep: &Sweep, questions: &mut Vec<Question>) -> Result<(), prompt::Error> {
+/// A template that fails on one of the cases.
+pub fn questions(subject: &Subject, sweep: &Sweep) -> Result<Vec<Question>, prompt::Error> {
     let writer = Writer::new(&subject.scenario)?;
     let schema = Constraint::Schema(Arc::new(subject.scenario.schema.clone()));
     let unsupported = unsupported(&subject.scenario, &sweep.profile);
+    let mut questions = Vec::new();
     for (case, id) in subject.scenario.cases.iter().zip(&subject.cases) {
         let plain = writer.write(false, &case.text)?;
         let structured = writer.write(true, &case.text)?;
@@ -191,7 +151,46 @@ fn ask(subject: &Subject, sweep: &Sweep, questions: &mut Vec<Question>) -> Resul
             questions.push(Question { strategy, messages, constraint, target, unsupported, digest });
         }
     }
-    Ok(())
+    Ok(questions)
+}
+
+/// All attempts of a sweep, each model's together, in the order of the questions.
+pub fn expand(questions: &[Question], models: &[Contestant], sweep: &Sweep) -> Vec<Attempt> {
+    let mut attempts: Vec<Attempt> = Vec::with_capacity(questions.len() * models.len());
+    for contestant in models {
+        let mut by_key = HashMap::new();
+        for question in questions {
+            for repeat in 0..sweep.repeats {
+                let seed = sweep.seed + u64::from(repeat);
+                let key = key(contestant, question, seed);
+                let index = *by_key.entry(key.clone()).or_insert(attempts.len());
+                match attempts.get_mut(index) {
+                    Some(same) => same.targets.push(question.target),
+                    None => attempts.push(attempt(key, contestant.model, question, repeat, seed)),
+                }
+            }
+        }
+    }
+    attempts
+}
+
+/// Splits attempts by what is known of their keys.
+pub fn split(attempts: Vec<Attempt>, known: &HashMap<Key, Known>) -> Plan {
+    let mut plan = Plan::default();
+    for mut attempt in attempts {
+        match known.get(&attempt.key) {
+            Some(Known::Done) => plan.done.push(attempt),
+            Some(Known::Unsupported) if attempt.unsupported.is_some() => plan.done.push(attempt),
+            Some(Known::Errored(n)) if *n >= MAX_TRIES => plan.errored.push(attempt),
+            Some(Known::Errored(n)) => {
+                attempt.n_errored = *n;
+                plan.missing.push(attempt);
+            }
+            // Enforced now, though it could not be by an earlier version.
+            Some(Known::Unsupported) | None => plan.missing.push(attempt),
+        }
+    }
+    plan
 }
 
 /// Why a scenario's schema cannot be enforced under a profile: every keyword that stands in the way.

@@ -96,15 +96,15 @@ impl Floor {
         let grid = self.grid(&stored);
         self.store.set_grid(&grid)?;
         let subjects = stored.into_iter().map(|s| Subject { scenario: s.scenario, revision: s.revision, cases: s.case_ids });
-        let mut attempts = Vec::new();
+        let mut questions = Vec::new();
         for subject in subjects {
             // One scenario whose templates fail must not keep the others from running.
             match plan::questions(&subject, &self.sweep) {
-                Ok(questions) => attempts.extend(questions),
+                Ok(asked) => questions.extend(asked),
                 Err(error) => tracing::error!("scenario {} cannot be run: {error}", subject.scenario.name),
             }
         }
-        let attempts = plan::expand(&attempts, &contestants, &self.sweep);
+        let attempts = plan::expand(&questions, &contestants, &self.sweep);
         let known = self.store.reader().known_attempts()?;
         let ids: HashMap<&str, AttemptId> = known.iter().map(|(key, known)| (key.as_str(), known.attempt)).collect();
         let states = known.iter().map(|(key, known)| (Key(key.clone()), state(known))).collect();
