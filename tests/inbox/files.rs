@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use nightjar::inbox::{Moved, Taken};
 
-use crate::night::{Night, case, scenario, settled, strings};
+use crate::night::{Night, SETTLE, case, scenario, settled, strings};
 
 #[test]
 fn the_same_file_twice_is_stored_once_and_kept_twice() {
@@ -61,6 +61,36 @@ fn a_bad_file_lies_beside_what_is_wrong_with_it() {
       ]
     }
     "#);
+}
+
+#[test]
+fn a_file_that_stays_half_written_is_rejected_after_a_while() {
+    let mut night = Night::new();
+    let text = scenario("half");
+    night.drop_file("half.json", &text[..text.len() / 2]);
+    night.drop_file("empty.json", "");
+    night.drop_file("half.jsonl", &case("half", "t")[..20]);
+    night.drop_file("character.json", &"{\"ü".as_bytes()[..3]);
+    night.drop_file("wrong.json", "{]");
+    let written = SystemTime::now();
+    let turn = night.inbox.take(written + SETTLE * 2);
+    assert!(turn.look_again.is_some_and(|wait| wait <= SETTLE * 8), "{:?}", turn.look_again);
+    night.put_away(&turn);
+    assert_eq!(night.files()[2], ["wrong.error.json", "wrong.json"], "what is plainly wrong does not wait");
+
+    let turn = night.inbox.take(written + SETTLE * 10);
+    night.put_away(&turn);
+    let wrong = |name: &str| night.sidecar(name)["problems"][0]["wrong"].as_str().expect("text").to_owned();
+    let table = [
+        ("character.error.json", "this is no UTF-8"),
+        ("empty.error.json", "this is empty"),
+        ("half.error.json", "this is no JSON: EOF"),
+        ("half-2.error.json", "this is no JSON: EOF"),
+    ];
+    for (name, expected) in table {
+        assert!(wrong(name).starts_with(expected), "{name}: {}", wrong(name));
+    }
+    assert_eq!(night.files()[2].len(), 10);
 }
 
 #[test]

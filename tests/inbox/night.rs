@@ -11,7 +11,7 @@ use nightjar::scenario::Problem;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-pub(crate) const SETTLE: Duration = Duration::from_millis(50);
+pub(crate) const SETTLE: Duration = Duration::from_millis(100);
 /// Longer than any test: what is found is found through events.
 pub(crate) const NO_RESCAN: Duration = Duration::from_secs(600);
 
