@@ -88,7 +88,7 @@ pub fn sha256_file(path: &Path, progress: &mut dyn FnMut(u64)) -> Result<String,
 pub fn of_files(hashes: &[String]) -> String {
     match hashes {
         [hash] => hash.clone(),
-        parts => hex(&Sha256::digest(parts.iter().map(|hash| format!("{hash}\n")).collect::<String>())),
+        parts => hex(&Sha256::digest(parts.join("\n"))),
     }
 }
 
@@ -101,7 +101,8 @@ fn mtime_ns(metadata: &Metadata) -> io::Result<i64> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).expect("a nibble is below 16");
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -47,8 +47,8 @@ impl Layout {
 }
 
 /// The header of a model made of these files, or why it is no model that writes text.
-pub(super) fn of(layout: Layout, files: Vec<PathBuf>) -> Result<Header, Error> {
-    if let Some(reason) = other_purpose(&layout) {
+pub(super) fn of(layout: &Layout, files: Vec<PathBuf>) -> Result<Header, Error> {
+    if let Some(reason) = other_purpose(layout) {
         return Err(Error::Purpose(reason));
     }
     let Some(architecture) = layout.text("general.architecture") else {

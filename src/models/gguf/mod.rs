@@ -31,5 +31,5 @@ pub fn read(path: &Path) -> Result<Header, Error> {
         layout.bytes += more.bytes;
         layout.tensors.extend(more.tensors);
     }
-    header::of(layout, files)
+    header::of(&layout, files)
 }

@@ -20,7 +20,7 @@ impl Gguf {
         Self { version: 3, alignment: 32, entries: vec![], tensors: vec![], data_bytes: 0 }
     }
 
-    /// A whole model: 512 weights in Q4_1, 4 in F32, and so `Q4_1`.
+    /// A whole model: 512 weights in `Q4_1` and 4 in `F32`.
     pub(crate) fn model(architecture: &str) -> Self {
         Self::empty()
             .text("general.architecture", architecture)
@@ -77,7 +77,7 @@ impl Gguf {
     /// A tensor that only claims to have data.
     pub(crate) fn tensor_at(mut self, name: &str, dimensions: &[u64], kind: u32, offset: u64) -> Self {
         let mut entry = [&text(name)[..], &(dimensions.len() as u32).to_le_bytes()].concat();
-        dimensions.iter().for_each(|length| entry.extend(length.to_le_bytes()));
+        entry.extend(dimensions.iter().flat_map(|length| length.to_le_bytes()));
         entry.extend(kind.to_le_bytes());
         entry.extend(offset.to_le_bytes());
         self.tensors.push(entry);

@@ -87,103 +87,69 @@ fn the_data_starts_at_the_alignment() {
     assert_eq!(cut, format!("file is cut off: {} of {} bytes", bytes.len() - 1, bytes.len()));
 }
 
-#[test]
-fn refusals_say_what_is_wrong() {
-    let model = || Gguf::model("llama");
-    let kind = |number| Gguf::empty().text("general.architecture", "llama").tensor("w", &[32], number, 40);
-    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("empty", vec![], "not a GGUF file: it is empty"),
-        ("short", b"GG".to_vec(), r#"starts with "GG", not with "GGUF""#),
-        ("zip", b"PK\x03\x04....".to_vec(), r#"starts with "PK\x03\x04....", not"#),
-        ("only magic", b"GGUF".to_vec(), "cut off: its header goes on after its 4 bytes"),
-        ("version 1", model().version(1).bytes(), "GGUF version 1 is not supported (versions 2 and 3 are)"),
-        ("version 4", model().version(4).bytes(), "GGUF version 4 is not supported"),
-        ("big endian", model().version(3_u32.swap_bytes()).bytes(), "a big-endian GGUF file"),
-        ("twice", model().text("a", "1").text("a", "2").bytes(), "key `a` is there twice"),
-        ("unknown type", model().raw("a", 13, &[0; 8]).bytes(), "`a` has a value of unknown type 13"),
-        (
-            "array of arrays",
-            model().raw("a", 9, &[&9_u32.to_le_bytes()[..], &[1; 8]].concat()).bytes(),
-            "unknown type 9",
-        ),
-        (
-            "long text",
-            model().raw("a", 8, &u64::MAX.to_le_bytes()).bytes(),
-            "the text of `a` has 18446744073709551615",
-        ),
-        (
-            "long array",
-            model().raw("a", 9, &[&10_u32.to_le_bytes()[..], &[255; 8]].concat()).bytes(),
-            "array elements do not",
-        ),
-        (
-            "text past the end",
-            Gguf::empty().raw("a", 8, &9_u64.to_le_bytes()).bytes(),
-            "its header goes on after its",
-        ),
-        (
-            "alignment 0",
-            model().u32("general.alignment", 0).bytes(),
-            "`general.alignment` is not a power of two",
-        ),
-        (
-            "alignment 48",
-            model().u32("general.alignment", 48).bytes(),
-            "`general.alignment` is not a power of two",
-        ),
-        (
-            "dimensions",
-            model().tensor_at("w", &[1; 5], 0, 0).bytes(),
-            "tensor `w` has 5 dimensions, 4 is the most",
-        ),
-        (
-            "elements",
-            model().tensor_at("w", &[1 << 33, 1 << 33], 0, 0).bytes(),
-            "tensor `w` has too many elements",
-        ),
-        (
-            "rows",
-            model().tensor_at("w", &[48, 2], 3, 0).bytes(),
-            "`w` has rows of 48, not a multiple of 32 (Q4_1)",
-        ),
-        (
-            "offset",
-            model().tensor_at("w", &[8], 0, u64::MAX).bytes(),
-            "tensor `w` ends beyond any possible file",
-        ),
-        (
-            "removed type",
-            kind(4).bytes(),
-            "tensor `w` has type 4, which the llama.cpp built in here does not know",
-        ),
-        ("future type", kind(99).bytes(), "tensor `w` has type 99, which"),
-        (
-            "no architecture",
-            Gguf::empty().tensor("w", &[1], 0, 4).bytes(),
-            "there is no `general.architecture`",
-        ),
-        (
-            "adapter",
-            model().text("general.type", "adapter").bytes(),
-            "`general.type` is `adapter`, which goes beside",
-        ),
-        ("projector", Gguf::model("clip").bytes(), "a projector for images or sound"),
-        (
-            "vocabulary",
-            Gguf::empty().text("general.architecture", "llama").bytes(),
-            "no tensors, only a vocabulary",
-        ),
-        (
-            "encoder",
-            Gguf::model("bert").flag("bert.attention.causal", false).bytes(),
-            "`bert` without causal attention",
-        ),
-    ];
-    for (name, bytes, expected) in cases {
-        let refusal = read_bytes(&bytes).expect_err(name).to_string();
-        assert!(refusal.contains(expected), "{name}: {refusal}");
+fn each_is_refused(cases: &[(Vec<u8>, &str)]) {
+    for (bytes, expected) in cases {
+        let refusal = read_bytes(bytes).expect_err(expected).to_string();
+        assert!(refusal.contains(expected), "{expected}: {refusal}");
     }
-    assert!(read_bytes(&Gguf::model("bert").flag("bert.attention.causal", true).bytes()).is_ok());
+}
+
+#[test]
+fn other_files_are_refused_by_their_start() {
+    let version = |version| Gguf::model("llama").version(version).bytes();
+    each_is_refused(&[
+        (vec![], "not a GGUF file: it is empty"),
+        (b"GG".to_vec(), r#"starts with "GG", not with "GGUF""#),
+        (b"PK\x03\x04....".to_vec(), r#"starts with "PK\x03\x04....", not"#),
+        (b"GGUF".to_vec(), "cut off: its header goes on after its 4 bytes"),
+        (version(1), "GGUF version 1 is not supported (versions 2 and 3 are)"),
+        (version(4), "GGUF version 4 is not supported"),
+        (version(3_u32.swap_bytes()), "a big-endian GGUF file"),
+    ]);
+}
+
+#[test]
+fn damaged_metadata_is_refused() {
+    let model = || Gguf::model("llama");
+    let array = |kind: u32, count: u64| [&kind.to_le_bytes()[..], &count.to_le_bytes()].concat();
+    let open_end = Gguf::empty().raw("a", 8, &9_u64.to_le_bytes());
+    each_is_refused(&[
+        (model().text("a", "1").text("a", "2").bytes(), "key `a` is there twice"),
+        (model().raw("a", 13, &[0; 8]).bytes(), "`a` has a value of unknown type 13"),
+        (model().raw("a", 9, &array(9, 1)).bytes(), "`a` has a value of unknown type 9"),
+        (model().raw("a", 8, &[255; 8]).bytes(), "the text of `a` has 18446744073709551615 bytes"),
+        (model().raw("a", 9, &array(10, u64::MAX)).bytes(), "18446744073709551615 array elements do not fit"),
+        (open_end.bytes(), "cut off: its header goes on after its"),
+        (model().u32("general.alignment", 0).bytes(), "`general.alignment` is not a power of two"),
+        (model().u32("general.alignment", 48).bytes(), "`general.alignment` is not a power of two"),
+        (Gguf::empty().tensor("w", &[1], 0, 4).bytes(), "there is no `general.architecture`"),
+    ]);
+}
+
+#[test]
+fn impossible_tensors_are_refused() {
+    let tensor = |row: &[u64], kind, offset| Gguf::model("llama").tensor_at("w", row, kind, offset).bytes();
+    each_is_refused(&[
+        (tensor(&[1; 5], 0, 0), "tensor `w` has 5 dimensions, 4 is the most"),
+        (tensor(&[1 << 33, 1 << 33], 0, 0), "tensor `w` has too many elements"),
+        (tensor(&[48, 2], 3, 0), "`w` has rows of 48, not a multiple of 32 (Q4_1)"),
+        (tensor(&[8], 0, u64::MAX), "tensor `w` ends beyond any possible file"),
+        (tensor(&[32], 4, 0), "tensor `w` has type 4, which the llama.cpp built in here does not know"),
+        (tensor(&[32], 99, 0), "tensor `w` has type 99, which"),
+    ]);
+}
+
+#[test]
+fn files_that_are_no_text_models_are_refused() {
+    let bert = |causal| Gguf::model("bert").flag("bert.attention.causal", causal).bytes();
+    let adapter = Gguf::model("llama").text("general.type", "adapter");
+    each_is_refused(&[
+        (adapter.bytes(), "its `general.type` is `adapter`, which goes beside a model"),
+        (Gguf::model("clip").bytes(), "a projector for images or sound"),
+        (Gguf::empty().text("general.architecture", "llama").bytes(), "no tensors, only a vocabulary"),
+        (bert(false), "`bert` without causal attention is an encoder"),
+    ]);
+    assert!(read_bytes(&bert(true)).is_ok());
 }
 
 #[test]

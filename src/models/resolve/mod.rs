@@ -52,7 +52,7 @@ pub fn resolve(entries: &[String], places: &Places) -> Vec<Found> {
                     if !seen.insert(fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
                         continue;
                     }
-                    let name = unique(name, &path, &mut names);
+                    let name = unique(&name, &path, &mut names);
                     let result = gguf::read(&path).map_err(Error::Gguf);
                     found.push(Found { entry: entry.clone(), name, path: Some(path), result });
                 }
@@ -84,11 +84,11 @@ fn candidates(entry: &str, places: &Places) -> Result<Vec<Candidate>, Error> {
 
 /// `name`, else with its folder before it, else with a number after it. The first keeps its name, so that an entry
 /// added below does not rename what older results are listed under.
-fn unique(name: String, path: &Path, names: &mut HashSet<String>) -> String {
+fn unique(name: &str, path: &Path, names: &mut HashSet<String>) -> String {
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
     let with_folder = format!("{folder}/{name}");
     let numbered = (2..).map(|number| format!("{name}-{number}"));
-    [name.clone(), with_folder]
+    [name.to_owned(), with_folder]
         .into_iter()
         .chain(numbered)
         .find(|name| names.insert(name.clone()))

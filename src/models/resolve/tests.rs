@@ -25,7 +25,9 @@ impl Machine {
             ollama_models: Some(at("ollama")),
             hf_hub: Some(at("hub")),
         };
-        ["etc", "home", "ollama", "hub"].iter().for_each(|name| fs::create_dir(at(name)).unwrap());
+        for name in ["etc", "home", "ollama", "hub"] {
+            fs::create_dir(at(name)).unwrap();
+        }
         Self { root, places }
     }
 
