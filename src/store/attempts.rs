@@ -172,8 +172,9 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
 impl Reader {
     /// Every key there is, with what is under it.
     pub fn known_attempts(&self) -> Result<HashMap<String, Known>> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT key, id, try, finish = 'errored' FROM attempts ORDER BY id")?;
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT key, id, try, finish = 'errored' FROM attempts ORDER BY id")?;
         let rows = statement.query_map([], |row| {
             Ok((row.get(0)?, Known { attempt: row.get(1)?, tries: row.get(2)?, errored: row.get(3)? }))
         })?;

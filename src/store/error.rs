@@ -11,12 +11,12 @@ pub enum Error {
         /// Where it was looked for.
         path: PathBuf,
     },
-    /// The file could not be opened, or is no SQLite database.
+    /// The file could not be opened, or is no database.
     #[error("{}: cannot open the database: {source}", path.display())]
     Open {
         /// The database file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// The reason.
         source: rusqlite::Error,
     },
     /// Another program's database.
@@ -75,7 +75,7 @@ pub enum Error {
         /// Why it cannot be read.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// SQLite refused or failed: full disk, lost file, a broken constraint.
+    /// It refused or failed: full disk, lost file, a broken constraint.
     #[error("database: {0}")]
     Sql(#[from] rusqlite::Error),
 }

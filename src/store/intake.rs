@@ -79,7 +79,9 @@ impl Store {
             .lines
             .iter()
             .filter(|line| !known.contains_key(&line.scenario))
-            .map(|line| Problem::unknown_scenario(line.line, &line.scenario, known.keys().map(String::as_str)))
+            .map(|line| {
+                Problem::unknown_scenario(line.line, &line.scenario, known.keys().map(String::as_str))
+            })
             .collect();
         if !problems.is_empty() {
             return Ok(Stored::UnknownScenarios(problems));
@@ -100,12 +102,17 @@ impl Store {
     }
 
     /// Puts a refused file down in the ledger; `sha256` is `None` when it could not be read.
-    pub fn put_rejected(&mut self, name: &str, sha256: Option<&str>, problems: &[Problem], at: &str) -> Result<FileId> {
-        let problems = serde_json::to_string(problems).expect("texts and numbers are JSON");
+    pub fn put_rejected(
+        &mut self,
+        name: &str,
+        sha256: Option<&str>,
+        problems: &[Problem],
+        at: &str,
+    ) -> Result<FileId> {
         Ok(self.reader().connection.query_row(
             "INSERT INTO files (name, sha256, outcome, problems, at)
              VALUES (:name, :sha256, 'rejected', :problems, :at) RETURNING id",
-            named_params! { ":name": name, ":sha256": sha256, ":problems": problems, ":at": at },
+            named_params! { ":name": name, ":sha256": sha256, ":problems": serde_json::json!(problems).to_string(), ":at": at },
             |row| row.get(0),
         )?)
     }
@@ -246,7 +253,10 @@ fn put_cases<'a>(
     Ok(())
 }
 
-fn current_cases(transaction: &Transaction<'_>, scenario: ScenarioId) -> Result<HashMap<String, CurrentCase>> {
+fn current_cases(
+    transaction: &Transaction<'_>,
+    scenario: ScenarioId,
+) -> Result<HashMap<String, CurrentCase>> {
     let mut statement = transaction.prepare_cached(
         "SELECT c.name, c.id, c.text, c.expected, f.kind FROM cases c JOIN files f ON f.id = c.file_id
          WHERE c.scenario_id = ?1 AND c.retired_at IS NULL",

@@ -21,8 +21,8 @@ mod words;
 pub use attempts::{Attempt, Finish, Known, Output, Usage};
 pub use error::Error;
 pub use figures::{
-    CaseGroup, Coverage, ErrorClasses, FailureRow, PaperRow, PaperStrategy, ParseOutcomes, ScoreRow, StrategyTotals,
-    StrategyWins,
+    CaseGroup, Coverage, ErrorClasses, FailureRow, PaperRow, PaperStrategy, ParseOutcomes, ScoreRow,
+    StrategyTotals, StrategyWins,
 };
 pub use ids::{AttemptId, CaseId, FileId, ModelId, ProfileId, RevisionId, RunId, ScenarioId, ScoringId};
 pub use intake::{Changes, FileKind, InboxFile, Stored};

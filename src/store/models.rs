@@ -108,7 +108,13 @@ impl Store {
     }
 
     /// Remembers which hash the file at `path` had while it had this size and time.
-    pub fn put_file_sha256(&mut self, path: &Path, size_bytes: u64, mtime_ns: i64, sha256: &str) -> Result<()> {
+    pub fn put_file_sha256(
+        &mut self,
+        path: &Path,
+        size_bytes: u64,
+        mtime_ns: i64,
+        sha256: &str,
+    ) -> Result<()> {
         self.reader().connection.execute(
             "INSERT OR REPLACE INTO model_files (path, size_bytes, mtime_ns, sha256)
              VALUES (:path, :size_bytes, :mtime_ns, :sha256)",
@@ -121,7 +127,12 @@ impl Store {
     }
 
     /// Stores a resolved profile under the hash of its settings; a known one keeps its id and takes the new name.
-    pub fn put_profile(&mut self, name: &str, sha256: &str, settings: &serde_json::Value) -> Result<ProfileId> {
+    pub fn put_profile(
+        &mut self,
+        name: &str,
+        sha256: &str,
+        settings: &serde_json::Value,
+    ) -> Result<ProfileId> {
         Ok(self.reader().connection.query_row(
             "INSERT INTO profiles (name, sha256, settings) VALUES (:name, :sha256, :settings)
              ON CONFLICT (sha256) DO UPDATE SET name = excluded.name RETURNING id",

@@ -30,8 +30,9 @@ pub struct Reader {
 impl Store {
     /// Opens the database at `path`, making or migrating it where needed.
     pub fn open(path: &Path) -> Result<Self> {
-        let flags =
-            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = connect(path, flags)?;
         let open = |source| Error::Open { path: path.to_owned(), source };
         check_version(path, &connection)?;
@@ -74,8 +75,8 @@ impl Reader {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
-    let connection =
-        Connection::open_with_flags(path, flags).map_err(|source| Error::Open { path: path.to_owned(), source })?;
+    let connection = Connection::open_with_flags(path, flags)
+        .map_err(|source| Error::Open { path: path.to_owned(), source })?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // A sweep has some forty different statements; the default cache of 16 would prepare them over and over.
     connection.set_prepared_statement_cache_capacity(64);
@@ -98,7 +99,7 @@ fn check_version(path: &Path, connection: &Connection) -> Result<usize> {
     Ok(found)
 }
 
-/// Whether SQLite refused because a row of that key is already there.
+/// Whether it was refused because a row of that key is already there.
 pub(super) fn is_duplicate(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
         && error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE)

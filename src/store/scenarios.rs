@@ -92,7 +92,12 @@ fn read_scenario(row: &Row<'_>) -> Result<StoredScenario> {
         metrics,
         name,
     };
-    Ok(StoredScenario { id: row.get("id")?, revision: row.get("revision_id")?, scenario, case_ids: Vec::new() })
+    Ok(StoredScenario {
+        id: row.get("id")?,
+        revision: row.get("revision_id")?,
+        scenario,
+        case_ids: Vec::new(),
+    })
 }
 
 fn read_json<T: DeserializeOwned>(row: &Row<'_>, column: &str, owner: &str) -> Result<T> {

@@ -193,11 +193,12 @@ fn read_triple(row: &Row<'_>) -> rusqlite::Result<Triple> {
 /// The constants in force; those of the spec in a new database.
 pub(super) fn current_scoring(connection: &Connection) -> Result<Scoring> {
     let current: Option<(ScoringId, String)> = connection
-        .query_row("SELECT id, constants FROM scoring WHERE current = 1", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row("SELECT id, constants FROM scoring WHERE current = 1", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
         .optional()?;
     let Some((id, text)) = current else { return put_scoring(connection, &Constants::default()) };
-    let constants =
-        serde_json::from_str(&text).map_err(|error| damaged("scoring constants", id.0, error))?;
+    let constants = serde_json::from_str(&text).map_err(|error| damaged("scoring constants", id.0, error))?;
     Ok(Scoring { id, constants })
 }
 

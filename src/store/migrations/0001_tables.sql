@@ -258,5 +258,5 @@ BEGIN
   INSERT INTO grid (model_id, profile_id, strategy, scenario_id, repeats, active)
   SELECT a.model_id, a.profile_id, a.strategy, c.scenario_id, a.repeat + 1, 0
   FROM attempts a, cases c WHERE a.id = NEW.attempt_id AND c.id = NEW.case_id
-  ON CONFLICT DO NOTHING;
+  ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats) WHERE active = 0;
 END;
