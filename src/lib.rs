@@ -4,6 +4,7 @@
 //! lists the attempts that have no row yet; prompts are written; the worker decodes them under a constraint; the
 //! text is parsed, scored and committed; reports read the database.
 
+pub mod hash;
 pub mod config;
 pub mod scenario;
 pub mod inbox;

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::decode::constraint::{Policy, Rules};
 use crate::decode::engine::frames::Constraint;
 use crate::decode::profile::Profile;
+use crate::hash;
 use crate::prompt::{self, Message, Writer};
 use crate::scenario::{Constrained, Scenario, Strategy};
 use crate::store::{CaseId, ModelId, RevisionId};
@@ -213,7 +214,7 @@ fn key(contestant: &Contestant, question: &Question, seed: u64) -> Key {
     hasher.update(contestant.sha256.as_bytes());
     hasher.update(question.digest);
     hasher.update(seed.to_le_bytes());
-    Key(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Key(hash::hex(&hasher.finalize()))
 }
 
 fn attempt(key: Key, model: ModelId, question: &Question, repeat: u32, seed: u64) -> Attempt {

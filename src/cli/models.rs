@@ -52,7 +52,7 @@ fn row(found: Found) -> Row {
 
 fn in_words(rows: &[Row]) -> String {
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY);
+    table.load_style(UTF8_HORIZONTAL_ONLY);
     table.set_header(["model", "architecture", "size", "quantisation", "context", "template", "MB"]);
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     for row in rows.iter().filter(|row| row.problem.is_none()) {

@@ -14,7 +14,7 @@ use super::dispatch::Dispatch;
 use super::lineup::{Runnable, assemble};
 use super::lock::Lock;
 use super::pace::Pace;
-use super::{Ending, Error, Setup};
+use super::{Ending, Error, Setup, Wake};
 use crate::config::Config;
 use crate::decode::engine::process::{Launch, Worker};
 use crate::inbox::{Folders, Inbox, Watch};
@@ -144,6 +144,24 @@ impl Floor {
         }
     }
 
+    /// What can wake the daemon beside time and signals.
+    pub(super) fn sources(&mut self) -> (Option<&mut Worker>, &mut Watch) {
+        (self.worker.as_mut(), &mut self.watch)
+    }
+
+    /// Does what follows from an event.
+    pub(super) fn on_wake(&mut self, wake: Wake, now: Instant) -> Result<(), Error> {
+        match wake {
+            Wake::Worker(event) => self.on_worker(event),
+            Wake::Inbox => self.on_inbox(),
+            Wake::Tick => self.on_tick(now),
+            Wake::Signal => {
+                self.on_signal(now);
+                Ok(())
+            }
+        }
+    }
+
     /// Whether there is nothing left to do, or no time left to do it.
     pub(super) fn is_finished(&self, now: Instant) -> bool {
         match self.stop {
@@ -153,7 +171,7 @@ impl Floor {
     }
 
     /// The first signal ends seating, the second ends everything.
-    pub(super) fn on_signal(&mut self, now: Instant) {
+    fn on_signal(&mut self, now: Instant) {
         match &mut self.stop {
             Some(stop) => stop.now = true,
             None => {
@@ -170,7 +188,7 @@ impl Floor {
     }
 
     /// Looks for a worker that has hung, and says how far things are.
-    pub(super) fn on_tick(&mut self, now: Instant) -> Result<(), Error> {
+    fn on_tick(&mut self, now: Instant) -> Result<(), Error> {
         let limit = Duration::from_secs(self.config.engine.stall_s);
         let silent = self.dispatch.is_waiting_for_worker() && now - self.last_sign > limit;
         if let Some(worker) = self.worker.as_ref().filter(|_| silent && !self.stalled) {
@@ -263,6 +281,6 @@ fn sweep(config: &Config) -> plan::Sweep {
 
 fn put_profile(store: &mut Store, config: &Config) -> Result<ProfileId, Error> {
     let settings = serde_json::to_value(&config.profile).expect("a profile is plain data");
-    let sha256 = crate::models::identity::sha256_text(&settings.to_string());
+    let sha256 = crate::hash::sha256(settings.to_string().as_bytes());
     Ok(store.put_profile(&config.profile.name, &sha256, &settings)?)
 }

@@ -7,16 +7,18 @@ mod floor;
 mod pace;
 
 use std::path::{Path, PathBuf};
+use std::future::pending;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
+pub use floor::{database, now};
 pub use lineup::{Runnable, assemble};
 pub use lock::{Lock, is_locked};
 
 use crate::config::Config;
-use crate::decode::engine::process::Launch;
+use crate::decode::engine::process::{Event, Launch, Worker};
 use crate::models::Places;
 use crate::store::{self, Progress, RunCommand};
 use floor::Floor;
@@ -88,6 +90,27 @@ pub fn run(setup: Setup) -> Result<Ending, Error> {
     runtime.block_on(work(setup))
 }
 
+/// What woke the daemon.
+#[derive(Debug)]
+enum Wake {
+    /// The worker said something, or is gone.
+    Worker(Event),
+    /// The inbox is to be looked at.
+    Inbox,
+    /// Some time has passed.
+    Tick,
+    /// It is to stop.
+    Signal,
+}
+
+/// The next thing a worker does; never, without one.
+async fn next_event(worker: Option<&mut Worker>) -> Event {
+    match worker {
+        Some(worker) => worker.next().await,
+        None => pending().await,
+    }
+}
+
 async fn work(setup: Setup) -> Result<Ending, Error> {
     let handler = |kind| signal(kind).map_err(|source| Error::Io { what: "signal handler".into(), source });
     let (mut interrupt, mut terminate) = (handler(SignalKind::interrupt())?, handler(SignalKind::terminate())?);
@@ -101,14 +124,15 @@ async fn work(setup: Setup) -> Result<Ending, Error> {
         if floor.is_finished(Instant::now()) {
             break Ok(());
         }
-        let step = tokio::select! {
-            event = floor.worker_event() => floor.on_worker(event),
-            hint = floor.hint() => { floor.on_hint(hint); Ok(()) }
-            _ = tick.tick() => floor.on_tick(Instant::now()),
-            _ = interrupt.recv() => { floor.on_signal(Instant::now()); Ok(()) }
-            _ = terminate.recv() => { floor.on_signal(Instant::now()); Ok(()) }
+        let (worker, watch) = floor.sources();
+        let wake = tokio::select! {
+            event = next_event(worker) => Wake::Worker(event),
+            () = watch.look_again() => Wake::Inbox,
+            _ = tick.tick() => Wake::Tick,
+            _ = interrupt.recv() => Wake::Signal,
+            _ = terminate.recv() => Wake::Signal,
         };
-        if let Err(error) = step {
+        if let Err(error) = floor.on_wake(wake, Instant::now()) {
             break Err(error);
         }
     };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::Error;
-use crate::scenario::sha256_hex;
+use crate::hash::sha256;
 
 /// What tells one state of a file from another without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ fn read_by(
     if Stamp::of(&file.metadata()?) != ready.stamp || !is_still(&ready.path, &ready.stamp)? {
         return Ok(None);
     }
-    let sha256 = Some(sha256_hex(&bytes));
+    let sha256 = Some(sha256(&bytes));
     Ok(Some(Claimed { bytes, sha256, ..Claimed::unread(ready) }))
 }
 

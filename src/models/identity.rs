@@ -7,6 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use sha2::{Digest, Sha256};
 
+use crate::hash::{hex, sha256};
+
 /// Why a file's identity is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -88,7 +90,7 @@ pub fn sha256_file(path: &Path, progress: &mut dyn FnMut(u64)) -> Result<String,
 pub fn of_files(hashes: &[String]) -> String {
     match hashes {
         [hash] => hash.clone(),
-        parts => hex(&Sha256::digest(parts.join("\n"))),
+        parts => sha256(parts.join("\n").as_bytes()),
     }
 }
 
@@ -98,11 +100,6 @@ fn mtime_ns(metadata: &Metadata) -> io::Result<i64> {
         Err(before) => -(before.duration().as_nanos() as i128),
     };
     i64::try_from(nanoseconds).map_err(|_| io::Error::other("its modification time is out of range"))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).expect("a nibble is below 16");
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

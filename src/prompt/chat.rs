@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 use jiff::fmt::strtime;
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error as JinjaError, ErrorKind, context};
 
 use super::{Error, Message, Role};
@@ -22,8 +23,8 @@ impl ChatTemplate {
     pub fn new(source: String, bos: &str, eos: &str, date: Date) -> Result<Self, Error> {
         let mut environment = Environment::new();
         // As transformers' own environment for chat templates has them.
-        environment.set_trim_blocks(true);
-        environment.set_lstrip_blocks(true);
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        environment.set_syntax(syntax.map_err(|e| Error::Chat(e.to_string()))?);
         environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
         environment.add_function("raise_exception", |message: String| -> Result<String, JinjaError> {
             Err(JinjaError::new(ErrorKind::InvalidOperation, message))
@@ -50,8 +51,10 @@ impl ChatTemplate {
     }
 
     fn try_render(&self, messages: &[Message], thinking: bool) -> Result<String, Error> {
+        let turns: Vec<_> =
+            messages.iter().map(|m| context! { role => m.role.name(), content => m.content }).collect();
         let values = context! {
-            messages => messages,
+            messages => turns,
             bos_token => self.bos,
             eos_token => self.eos,
             add_generation_prompt => true,

@@ -9,13 +9,13 @@ use super::{Line, Score, Session, case_name};
 use crate::daemon::{Lock, database, now};
 use crate::decode::engine::frames::Finish;
 use crate::judge::Judge;
-use crate::models::identity::sha256_text;
+use crate::hash::sha256;
 use crate::parse::Json;
 use crate::plan::Target;
 use crate::scenario::{Case, Strategy};
 use crate::store::{
     Attempt, CaseId, GridRow, Known, Model, ModelId, NewRun, ProfileId, RunCommand, RunEnding, RunId, Store,
-    StoredScenario, Usage,
+    StoredScenario,
 };
 
 /// What all rows of one recording share.
@@ -47,7 +47,7 @@ pub(super) fn record(session: &Session, what: &Score, lines: &[(usize, Line)]) -
         answers.push((line, matching_case(line, &cases).with_context(place)?));
     }
     let settings = json!({ "name": "external" });
-    let profile = store.put_profile("external", &sha256_text(&settings.to_string()), &settings)?;
+    let profile = store.put_profile("external", &sha256(settings.to_string().as_bytes()), &settings)?;
     let run = store.begin_run(&NewRun {
         command: RunCommand::Score,
         version: env!("CARGO_PKG_VERSION"),
@@ -103,7 +103,7 @@ fn attempt(recording: &Recording, line: &Line, case: &Case) -> Attempt {
     let identity = json!(["external", recording.model_name, recording.strategy.tag(), case.text]);
     let at = now();
     Attempt {
-        key: sha256_text(&identity.to_string()),
+        key: sha256(identity.to_string().as_bytes()),
         run: recording.run,
         model: recording.model,
         profile: recording.profile,
@@ -115,7 +115,7 @@ fn attempt(recording: &Recording, line: &Line, case: &Case) -> Attempt {
         finish: if line.cut_off { Finish::MaxTokens } else { Finish::Stop },
         error: None,
         error_log: None,
-        usage: Usage::default(),
+        cost: None,
         started_at: at.clone(),
         finished_at: at,
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Floor, now};
 use crate::daemon::Error;
-use crate::inbox::{Claimed, Moved, Taken};
+use crate::inbox::{Claimed, Contents, Moved, Taken};
 use crate::plan::{self, Attempt, Contestant, Key, Known, Subject, Target};
 use crate::scenario::Problem;
 use crate::store::{AttemptId, GridRow, InboxFile, Judged, Rescore, Stored, StoredScenario, Triple};
@@ -15,13 +15,8 @@ use crate::store::{AttemptId, GridRow, InboxFile, Judged, Rescore, Stored, Store
 const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 
 impl Floor {
-    /// Waits until the inbox is to be looked at.
-    pub(crate) async fn hint(&mut self) {
-        self.watch.look_again().await;
-    }
-
     /// Takes what is there, stores it, puts it away, and plans anew if anything changed.
-    pub(crate) fn on_hint(&mut self) -> Result<(), Error> {
+    pub(super) fn on_inbox(&mut self) -> Result<(), Error> {
         let turn = self.inbox.take(SystemTime::now());
         for error in &turn.errors {
             tracing::warn!("{error}");
@@ -45,19 +40,14 @@ impl Floor {
     /// Stores one file and moves it away; true when that changed what is to be run.
     fn store_taken(&mut self, taken: Taken) -> Result<bool, Error> {
         let at = now();
-        let (claimed, stored) = match taken {
-            Taken::Refused { claimed, problems } => {
+        let Taken { claimed, contents } = taken;
+        let stored = match contents {
+            Err(problems) => {
                 self.reject(&claimed, &problems)?;
                 return Ok(false);
             }
-            Taken::Scenario { claimed, checked } => {
-                let stored = self.store.put_scenario(&file(&claimed, &at), &checked);
-                (claimed, stored)
-            }
-            Taken::Cases { claimed, checked } => {
-                let stored = self.store.put_cases(&file(&claimed, &at), &checked);
-                (claimed, stored)
-            }
+            Ok(Contents::Scenario(checked)) => self.store.put_scenario(&file(&claimed, &at), &checked),
+            Ok(Contents::Cases(checked)) => self.store.put_cases(&file(&claimed, &at), &checked),
         };
         match stored {
             Err(error) => {
@@ -90,7 +80,7 @@ impl Floor {
     }
 
     /// Plans from what is stored: the grid, verdicts that only have to be made, attempts that have to be run.
-    pub(crate) fn replan(&mut self) -> Result<(), Error> {
+    pub(super) fn replan(&mut self) -> Result<(), Error> {
         let stored = self.store.reader().scenarios()?;
         let contestants: Vec<Contestant> = self.models.iter().map(|m| m.contestant.clone()).collect();
         let grid = self.grid(&stored);
@@ -162,7 +152,7 @@ impl Floor {
     }
 
     /// Verdicts by constants that are no longer in force are made again.
-    pub(crate) fn rescore_stale(&mut self) -> Result<(), Error> {
+    pub(super) fn rescore_stale(&mut self) -> Result<(), Error> {
         let mut verdicts = Vec::new();
         for Triple { attempt, case, revision } in self.store.reader().to_rescore(Rescore::Stale)? {
             verdicts.push((attempt, self.judge_stored(attempt, Target { case, revision })?));

@@ -1,7 +1,5 @@
 //! The worker seen from the daemon: started, fed, heard, buried. What comes of attempts is recorded here.
 
-use std::future::pending;
-
 use tokio::time::Instant;
 
 use super::{Floor, now};
@@ -10,11 +8,11 @@ use crate::daemon::dispatch::Next;
 use crate::decode::engine::frames::{Finish, Generation, Reply, Request};
 use crate::decode::engine::process::{Death, Event, Worker};
 use crate::plan::{Attempt, MAX_TRIES};
-use crate::store::{self, Judged, ModelId, Usage};
+use crate::store::{self, Judged, ModelId};
 
 impl Floor {
     /// Does what the dispatch wants done now.
-    pub(crate) fn advance(&mut self) -> Result<(), Error> {
+    pub(in crate::daemon) fn advance(&mut self) -> Result<(), Error> {
         loop {
             match self.dispatch.next() {
                 Next::Start(model) => self.start_worker(model)?,
@@ -43,16 +41,8 @@ impl Floor {
         Ok(())
     }
 
-    /// The next thing the worker does; never, without one.
-    pub(crate) async fn worker_event(&mut self) -> Event {
-        match &mut self.worker {
-            Some(worker) => worker.next().await,
-            None => pending().await,
-        }
-    }
-
     /// Takes in what the worker said or that it is gone.
-    pub(crate) fn on_worker(&mut self, event: Event) -> Result<(), Error> {
+    pub(super) fn on_worker(&mut self, event: Event) -> Result<(), Error> {
         self.last_sign = Instant::now();
         match event {
             Event::Gone(death) => self.bury(&death),
@@ -139,7 +129,7 @@ impl Floor {
             finish: generation.finish,
             error: generation.error.clone(),
             error_log,
-            usage: usage(generation),
+            cost: was_carried_out(generation.finish).then_some(generation.cost),
             started_at,
             finished_at: now(),
         };
@@ -167,26 +157,14 @@ impl Floor {
     }
 
     /// An attempt whose schema cannot be enforced has its row without a model being asked.
-    pub(crate) fn record_unsupported(&mut self, attempt: &Attempt) -> Result<(), Error> {
+    pub(super) fn record_unsupported(&mut self, attempt: &Attempt) -> Result<(), Error> {
         let error = attempt.unsupported.as_deref().map(str::to_owned);
         let generation = Generation { finish: Finish::UnsupportedSchema, error, ..Generation::default() };
         self.record(attempt, &generation, None, now())
     }
 }
 
-fn usage(generation: &Generation) -> Usage {
-    let cost = &generation.cost;
-    if matches!(generation.finish, Finish::Errored | Finish::UnsupportedSchema) {
-        return Usage::default();
-    }
-    Usage {
-        n_prompt: Some(cost.n_prompt),
-        n_output: Some(cost.n_output),
-        n_masks: Some(cost.n_masks),
-        queue_ms: Some(cost.queue_ms),
-        prefill_ms: Some(cost.prefill_ms),
-        decode_ms: Some(cost.decode_ms),
-        mask_us: Some(cost.mask_us),
-        check_us: Some(cost.check_us),
-    }
+/// Whether a model was asked at all, and had the time to answer.
+fn was_carried_out(finish: Finish) -> bool {
+    !matches!(finish, Finish::Errored | Finish::UnsupportedSchema)
 }

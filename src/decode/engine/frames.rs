@@ -113,6 +113,19 @@ pub enum Finish {
 }
 
 impl Finish {
+    /// Every reason.
+    pub const ALL: [Self; 9] = [
+        Self::Complete,
+        Self::Stop,
+        Self::MaxTokens,
+        Self::Loop,
+        Self::Timeout,
+        Self::DeadEnd,
+        Self::PromptTooLong,
+        Self::Errored,
+        Self::UnsupportedSchema,
+    ];
+
     /// The name in the database.
     pub fn as_str(self) -> &'static str {
         match self {

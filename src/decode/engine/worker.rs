@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use sha2::{Digest, Sha256};
-
 use super::frames::{Constraint, Finish, Generation, Order, Reply, Request};
 use super::{BatchToken, Error, Model, Slot};
 use crate::decode::allowed::{Allowed, Guide};
@@ -14,6 +12,7 @@ use crate::decode::constraint::{Policy, Rules};
 use crate::decode::profile::Profile;
 use crate::decode::sequence::{Sequence, Step, THINK_CLOSE, THINK_OPEN, Thinking};
 use crate::decode::vocab::TokenId;
+use crate::hash;
 use crate::prompt::{ChatTemplate, completion};
 
 /// How often progress is reported at most.
@@ -295,7 +294,7 @@ fn with_one_bos(tokens: Vec<TokenId>, card: &super::Card) -> Vec<TokenId> {
 }
 
 fn describe(generation: &mut Generation, prompt: &Prompt, wants_prompt: bool) {
-    generation.prompt_sha256 = format!("{:x}", Sha256::digest(prompt.text.as_bytes()));
+    generation.prompt_sha256 = hash::sha256(prompt.text.as_bytes());
     generation.prompt = wants_prompt.then(|| prompt.text.clone());
     generation.cost.n_prompt = prompt.tokens.len() as u32;
 }
