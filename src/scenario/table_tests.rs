@@ -63,6 +63,7 @@ fn misshapen() -> Vec<(Value, &'static [&'static str])> {
         (with("/name", json!("")), &["/name: this is blank"]),
         (with("/name", json!(7)), &["/name: this is a number"]),
         (with("/name", json!("Sick Leave")), &["/name: `Sick Leave` cannot be a scenario's name"]),
+        (with("/name", json!("a.b")), &["/name: `a.b` cannot"]),
         (with("/name", json!("_a")), &["/name: `_a` cannot"]),
         (with("/name", json!("x".repeat(65))), &["/name: "]),
         (with("/description", json!(" \t")), &["/description: this is blank"]),

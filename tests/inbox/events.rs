@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
 
 use nightjar::inbox::Watch;
 
@@ -72,7 +73,8 @@ async fn five_hundred_files_at_once_are_all_taken_and_a_bad_one_blocks_only_itse
 #[tokio::test]
 async fn a_folder_made_anew_is_watched_again_after_a_rescan() {
     let mut night = Night::new();
-    let (mut watch, error) = Watch::start(&night.folders.inbox, SETTLE * 4);
+    let rescan = Duration::from_secs(1);
+    let (mut watch, error) = Watch::start(&night.folders.inbox, rescan);
     assert!(error.is_none());
     fs::remove_dir(&night.folders.inbox).expect("removed");
     night.watch(&mut watch, |night| !night.errors.is_empty()).await;
@@ -81,6 +83,14 @@ async fn a_folder_made_anew_is_watched_again_after_a_rescan() {
     night.drop_file("a.json", scenario("a"));
     night.watch(&mut watch, |night| night.scenarios.contains_key("a")).await;
 
-    let (_, error) = Watch::start(Path::new("/nowhere"), SETTLE);
+    // Only an event can bring the next look so soon after a rescan.
+    watch.look_again().await;
+    watch.look_again().await;
+    night.drop_file("b.json", scenario("b"));
+    let start = Instant::now();
+    watch.look_again().await;
+    assert!(start.elapsed() < rescan * 3 / 4, "{:?}", start.elapsed());
+
+    let (_, error) = Watch::start(Path::new("/nowhere"), rescan);
     assert!(error.expect("no such folder").to_string().starts_with("cannot watch /nowhere, so files in it"));
 }

@@ -3,9 +3,20 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use nightjar::inbox::{Moved, Taken};
+use nightjar::inbox::{FILES_A_TURN, Moved, Taken};
 
 use crate::night::{Night, SETTLE, case, scenario, settled, strings};
+
+#[test]
+fn a_full_folder_is_taken_in_turns_without_waiting_between_them() {
+    let mut night = Night::new();
+    for index in 0..=FILES_A_TURN {
+        night.drop_file(&format!("{index}.json"), scenario(&format!("s{index}")));
+    }
+    assert_eq!(night.turn(), Some(Duration::ZERO));
+    assert_eq!(night.turn(), None);
+    assert_eq!((night.scenarios.len(), night.turns), (FILES_A_TURN + 1, 2));
+}
 
 #[test]
 fn the_same_file_twice_is_stored_once_and_kept_twice() {
