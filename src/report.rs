@@ -1,1 +1,0 @@
-//! Numbers to tables. Functions to text; no queries.

@@ -1,0 +1,14 @@
+//! Numbers to tables. Functions to text; no queries.
+//!
+//! Every function takes rows as the store read them and makes a [`Table`], which is written as text or Markdown.
+//! JSON needs no function here: the rows are its form, and [`scores::Board`]'s rows where intervals belong to them.
+
+pub mod coverage;
+pub mod scores;
+pub mod status;
+pub mod strategies;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use table::{Cell, Table};
