@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Exit, Session, println};
 use crate::daemon::{database, is_locked};
+use crate::report;
 use crate::store::{Progress, Reader, Run, Status};
 
 /// How often `--follow` looks.
@@ -37,7 +39,8 @@ pub(super) fn run(session: &Session, follow: bool) -> anyhow::Result<Exit> {
         if follow && session.json {
             println(&serde_json::to_string(&answer)?)?;
         } else {
-            session.print(&answer, || in_words(&answer))?;
+            let status = Status { run: answer.run.clone(), progress: answer.progress.clone() };
+            session.print(&answer, || report::status::status(&status, Timestamp::now(), answer.running))?;
         }
         if !answer.running {
             return Ok(Exit::NotRunning);
@@ -57,30 +60,4 @@ fn answer(status: Status, is_locked: bool) -> Answer {
         Some(f64::from(progress.missing) / per_minute * 60.0)
     });
     Answer { running, run, progress, eta_s }
-}
-
-fn in_words(answer: &Answer) -> String {
-    let run = &answer.run;
-    let mut text = match (answer.running, &run.ended_at, run.ending) {
-        (true, ..) => format!("{} {} is running since {}, process {}\n", run.command, run.id.0, run.started_at, run.pid),
-        (false, Some(at), Some(ending)) => format!("not running; {} {} {ending} at {at}\n", run.command, run.id.0),
-        _ => format!("not running; {} {} was killed\n", run.command, run.id.0),
-    };
-    if let Some(progress) = &answer.progress {
-        let model = progress.model.as_deref().unwrap_or("none");
-        text += &format!("state {}, model {model}, {} seated\n", progress.state, progress.seated);
-        text += &format!("{} done, {} missing, {} errored\n", progress.done, progress.missing, progress.errored);
-        let rate = progress.per_minute.map_or("unknown".into(), |rate| format!("{rate:.1} attempts a minute"));
-        let eta = answer.eta_s.map_or(String::new(), |seconds| format!(", about {} left", duration(seconds)));
-        text += &format!("rate {rate}{eta}\n");
-        let last = progress.last_progress_at.as_deref().unwrap_or("none yet");
-        text += &format!("last progress {last}\n");
-    }
-    text
-}
-
-/// `5400` as `1 h 30 min`.
-fn duration(seconds: f64) -> String {
-    let minutes = (seconds / 60.0).ceil() as u64;
-    if minutes < 60 { format!("{minutes} min") } else { format!("{} h {} min", minutes / 60, minutes % 60) }
 }

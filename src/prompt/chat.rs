@@ -52,11 +52,11 @@ impl ChatTemplate {
 
     fn try_render(&self, messages: &[Message], thinking: bool) -> Result<String, Error> {
         let turns: Vec<_> =
-            messages.iter().map(|m| context! { role => m.role.name(), content => m.content }).collect();
+            messages.iter().map(|m| context! { role => m.role.name(), content => m.content.as_str() }).collect();
         let values = context! {
             messages => turns,
-            bos_token => self.bos,
-            eos_token => self.eos,
+            bos_token => self.bos.as_str(),
+            eos_token => self.eos.as_str(),
             add_generation_prompt => true,
             enable_thinking => thinking,
             tools => (),
