@@ -85,18 +85,15 @@ fn put_away(
         return Ok(Moved::Changed);
     }
     let place = reserve(folder, &claimed.name).map_err(failed(folder))?;
-    let sidecar = beside(&place).inspect_err(|_| take_back(&place))?;
+    let sidecar = beside(&place).inspect_err(|_| free(&place))?;
     if let Err(cause) = fs::rename(&claimed.path, &place) {
-        for made in sidecar.iter().chain([&place]) {
-            take_back(made);
-        }
+        free(&place);
+        sidecar.iter().for_each(take_back);
         return Err(failed(&place)(cause));
     }
     // Replaced or written to in the last moment: nobody has read what was moved.
     if !is_still(&place, &claimed.stamp).map_err(failed(&place))? {
-        if let Some(sidecar) = sidecar {
-            take_back(&sidecar);
-        }
+        sidecar.iter().for_each(take_back);
         bring_back(&place, &claimed.path)?;
         return Ok(Moved::Changed);
     }
@@ -110,7 +107,7 @@ pub(super) fn bring_back(from: &Path, to: &Path) -> Result<(), Error> {
         return Err(failed(ErrorKind::InvalidInput.into()));
     };
     let place = reserve(folder, &name.to_string_lossy()).map_err(failed)?;
-    fs::rename(from, &place).inspect_err(|_| take_back(&place)).map_err(failed)
+    fs::rename(from, &place).inspect_err(|_| free(&place)).map_err(failed)
 }
 
 /// Makes an empty file under the first free one of `NAME.x`, `NAME-2.x`, …: making it is the test whether the name is
@@ -154,8 +151,46 @@ fn write_whole(path: &Path, text: &[u8]) -> io::Result<()> {
     written.and_then(|()| fs::rename(&unfinished, path)).inspect_err(|_| take_back(&unfinished))
 }
 
+/// Gives a reserved name up, unless a file was moved there after all (renames over a network can fail and be done).
+fn free(place: &Path) {
+    if fs::metadata(place).is_ok_and(|found| found.len() == 0) {
+        take_back(place);
+    }
+}
+
 /// Removes what this module has made itself.
-fn take_back(path: &Path) {
+fn take_back(path: impl AsRef<Path>) {
     // An empty file, or a sidecar without its file, harms nobody, and there is an error to report already.
     let _ = fs::remove_file(path);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::claim::{Settling, read, scan};
+    use super::*;
+    use std::time::Duration;
+
+    fn claim(inbox: &Path) -> Claimed {
+        let look = scan(inbox, SystemTime::now(), &mut Settling::default(), Duration::ZERO);
+        read(&look.expect("a folder").ready[0]).expect("readable").expect("unchanged")
+    }
+
+    #[test]
+    fn what_arrives_under_the_name_in_the_last_moment_is_not_taken_for_what_was_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [inbox, rejected] = ["inbox", "rejected"].map(|name| dir.path().join(name));
+        fs::create_dir(&inbox).and_then(|()| fs::create_dir(&rejected)).expect("made");
+        let path = inbox.join("a.json");
+        fs::write(&path, "old").expect("written");
+        let moved = put_away(&claim(&inbox), &rejected, |place| {
+            let sidecar = sidecar_of(place);
+            fs::write(&sidecar, "why").expect("written");
+            fs::write(inbox.join(".new"), "new").expect("written");
+            fs::rename(inbox.join(".new"), &path).expect("replaced");
+            Ok(Some(sidecar))
+        });
+        assert_eq!(moved.expect("no error"), Moved::Changed);
+        assert_eq!(fs::read_to_string(&path).expect("brought back"), "new");
+        assert_eq!(fs::read_dir(&rejected).expect("a folder").count(), 0);
+    }
 }

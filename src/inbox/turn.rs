@@ -210,9 +210,9 @@ impl Inbox {
     fn judge(&mut self, claimed: Claimed, now: SystemTime, turn: &mut Turn) -> Option<Taken> {
         let contents = check(&claimed);
         let patience = self.settle * PATIENCE;
-        let until = claimed.stamp.modified + patience;
         if contents.is_err()
             && is_cut_off(&claimed)
+            && let Some(until) = claimed.stamp.modified.checked_add(patience)
             && let Ok(wait) = until.duration_since(now)
             && Duration::ZERO < wait
             && wait <= patience
