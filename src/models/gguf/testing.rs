@@ -25,7 +25,8 @@ impl Gguf {
         Self::empty()
             .text("general.architecture", architecture)
             .u32(&format!("{architecture}.context_length"), 2048)
-            .tensor("norm", &[4], 0, 16)
+            .tensor("norm", &[2], 0, 8)
+            .tensor("norm_more", &[2], 0, 8)
             .tensor("weight", &[256, 2], 3, 320)
     }
 
