@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::decode::constraint::{Policy, Rules};
+use crate::decode::constraint::Rules;
 use crate::decode::engine::frames::Constraint;
 use crate::decode::profile::Profile;
 use crate::hash;
@@ -196,8 +196,7 @@ pub fn split(attempts: Vec<Attempt>, known: &HashMap<Key, Known>) -> Plan {
 
 /// Why a scenario's schema cannot be enforced under a profile: every keyword that stands in the way.
 pub fn unsupported(scenario: &Scenario, profile: &Profile) -> Option<Arc<str>> {
-    let policy = Policy { member_order: profile.member_order, whitespace: profile.whitespace };
-    let refused = Rules::schema(&scenario.schema, policy).err()?;
+    let refused = Rules::schema(&scenario.schema, &profile.policy()).err()?;
     let reasons: Vec<String> = refused.iter().map(ToString::to_string).collect();
     Some(reasons.join("; ").into())
 }

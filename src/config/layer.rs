@@ -77,6 +77,15 @@ impl Origins {
         Self(all.map(|setting| (setting.key.join("."), setting.origin.clone())).collect())
     }
 
+    /// An error of reading what stands under `prefix`; its text ends with the key.
+    pub(super) fn unreadable(&self, prefix: &str, error: &toml::de::Error) -> Error {
+        let text = error.to_string();
+        let inner = text.rsplit_once("in `").and_then(|(_, rest)| rest.split('`').next()).unwrap_or_default();
+        let key = format!("{prefix}{inner}");
+        let origin = self.0.get(&key).cloned().unwrap_or_else(|| "configuration".into());
+        Error::Unreadable { origin, key, message: error.message().to_owned() }
+    }
+
     pub(super) fn bad_value(&self, key: &str, got: &dyn Display, expected: String) -> Error {
         let origin = self.0.get(key).cloned().unwrap_or_else(|| "defaults".into());
         Error::BadValue { origin, key: key.into(), got: got.to_string(), expected }

@@ -37,6 +37,16 @@ pub enum Error {
         /// The nearest key that exists.
         hint: Option<String>,
     },
+    /// A value that cannot be read as what it has to be.
+    #[error("{origin}: `{key}`: {message}")]
+    Unreadable {
+        /// File and line, variable or flag.
+        origin: String,
+        /// The key, dotted.
+        key: String,
+        /// What is wrong.
+        message: String,
+    },
     /// A value of the wrong kind or outside its range.
     #[error("{origin}: `{key}` is {got}, but has to be {expected}")]
     BadValue {
@@ -145,10 +155,8 @@ impl Config {
     /// The first key that does not exist, or value that is of the wrong kind or out of range, with its place.
     pub fn parse(layers: &[Layer], base: &Path) -> Result<Self, Error> {
         let table = layer::merge(DEFAULT, layers)?;
-        let written: Written = table
-            .try_into()
-            .map_err(|e: toml::de::Error| Error::Syntax { origin: "configuration".into(), message: e.to_string() })?;
         let origins = layer::Origins::new(layers);
+        let written: Written = table.try_into().map_err(|e| origins.unreadable("", &e))?;
         check_ranges(&written, &origins)?;
         let profile = resolve_profile(&written, &origins)?;
         let Written { models, mut paths, inbox, sweep, engine, scoring, log, .. } = written;
@@ -196,9 +204,7 @@ fn resolve_profile(written: &Written, origins: &layer::Origins) -> Result<Profil
     let mut whole = written.profiles["greedy"].clone();
     whole.extend(table.clone());
     whole.insert("name".into(), toml::Value::String(name.clone()));
-    let profile: Profile = whole.try_into().map_err(|e: toml::de::Error| {
-        origins.bad_value(&format!("profiles.{name}"), &"not usable", e.message().to_owned())
-    })?;
+    let profile: Profile = whole.try_into().map_err(|e| origins.unreadable(&format!("profiles.{name}."), &e))?;
     profile.check().map_err(|(key, got, expected)| {
         origins.bad_value(&format!("profiles.{name}.{key}"), &got, expected)
     })?;

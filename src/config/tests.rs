@@ -55,6 +55,7 @@ fn mistakes_are_named_with_their_place() {
         "[profiles.mine]\ntemprature = 1.0",
         "[sweep]\nprofile = \"m\"\n[profiles.m]\ntop_p = 1.5",
         "[sweep]\nprofile = \"m\"\n[profiles.m]\ndate = \"1.1.2026\"",
+        "[sweep]\nprofile = \"m\"\n[profiles.m]\nmember_order = \"random\"",
         "engine = 3",
         "[engine]\nslots = = 3",
     ];

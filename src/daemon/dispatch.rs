@@ -17,7 +17,7 @@ const MAX_IDLE_DEATHS: u32 = 2;
 
 /// What the daemon should do with its worker.
 #[derive(Debug, PartialEq)]
-pub enum Next {
+pub(super) enum Next {
     /// Start one for this model.
     Start(ModelId),
     /// Send it an order.
@@ -30,7 +30,7 @@ pub enum Next {
 
 /// What a dead worker leaves behind.
 #[derive(Debug, Default)]
-pub struct Casualties {
+pub(super) struct Casualties {
     /// Attempts that were decoding: each is to be recorded as errored.
     pub attempts: Vec<Attempt>,
     /// The model is given up for this run.
@@ -51,7 +51,7 @@ struct Flight {
 }
 
 /// The sweep's state in the daemon.
-pub struct Dispatch {
+pub(super) struct Dispatch {
     slots: usize,
     profile: Arc<Profile>,
     order: Vec<ModelId>,
@@ -69,7 +69,7 @@ pub struct Dispatch {
 
 impl Dispatch {
     /// A dispatch without work. `order` is the models' order.
-    pub fn new(slots: u32, profile: Arc<Profile>, order: Vec<ModelId>) -> Self {
+    pub(super) fn new(slots: u32, profile: Arc<Profile>, order: Vec<ModelId>) -> Self {
         Self {
             slots: slots as usize,
             profile,
@@ -87,7 +87,7 @@ impl Dispatch {
     }
 
     /// Replaces what is missing, as planned anew. What is in flight stays in flight.
-    pub fn plan(&mut self, missing: Vec<Attempt>) {
+    pub(super) fn plan(&mut self, missing: Vec<Attempt>) {
         self.queues.clear();
         self.alone.clear();
         let in_flight: std::collections::HashSet<_> =
@@ -103,23 +103,23 @@ impl Dispatch {
     }
 
     /// How many attempts wait or are in flight.
-    pub fn n_missing(&self) -> usize {
+    pub(super) fn n_missing(&self) -> usize {
         let waiting: usize = self.queues.values().chain(self.alone.values()).map(VecDeque::len).sum();
         waiting + self.flights.len()
     }
 
     /// How many attempts are decoding.
-    pub fn n_seated(&self) -> usize {
+    pub(super) fn n_seated(&self) -> usize {
         self.flights.values().filter(|flight| flight.seated).count()
     }
 
     /// Whether the worker owes something, so that its silence means trouble.
-    pub fn is_waiting_for_worker(&self) -> bool {
+    pub(super) fn is_waiting_for_worker(&self) -> bool {
         !self.flights.is_empty() || matches!(self.stage, Stage::Loading(_) | Stage::Retiring(_))
     }
 
     /// The model in the worker, and whether it is ready.
-    pub fn current(&self) -> Option<(ModelId, bool)> {
+    pub(super) fn current(&self) -> Option<(ModelId, bool)> {
         match self.stage {
             Stage::Absent => None,
             Stage::Loading(model) => Some((model, false)),
@@ -128,22 +128,22 @@ impl Dispatch {
     }
 
     /// Why models have been given up.
-    pub fn given_up(&self) -> &HashMap<ModelId, String> {
+    pub(super) fn given_up(&self) -> &HashMap<ModelId, String> {
         &self.given_up
     }
 
     /// Whether there is nothing left that could be done.
-    pub fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.stage == Stage::Absent && self.next_model().is_none()
     }
 
     /// Nothing more is to be seated.
-    pub fn drain(&mut self) {
+    pub(super) fn drain(&mut self) {
         self.draining = true;
     }
 
     /// What to do now. Called until it says [`Next::Wait`].
-    pub fn next(&mut self) -> Next {
+    pub(super) fn next(&mut self) -> Next {
         match self.stage {
             Stage::Absent => match self.next_model() {
                 Some(model) if !self.draining => {
@@ -203,14 +203,14 @@ impl Dispatch {
     }
 
     /// The model is ready.
-    pub fn on_loaded(&mut self) {
+    pub(super) fn on_loaded(&mut self) {
         if let Stage::Loading(model) = self.stage {
             self.stage = Stage::Ready(model);
         }
     }
 
     /// The model cannot be used; the worker will end.
-    pub fn on_refused(&mut self, reason: &str) {
+    pub(super) fn on_refused(&mut self, reason: &str) {
         if let Some((model, _)) = self.current() {
             self.given_up.insert(model, reason.to_owned());
             self.stage = Stage::Retiring(model);
@@ -218,20 +218,20 @@ impl Dispatch {
     }
 
     /// An attempt has its slot.
-    pub fn on_seated(&mut self, id: u64) {
+    pub(super) fn on_seated(&mut self, id: u64) {
         if let Some(flight) = self.flights.get_mut(&id) {
             flight.seated = true;
         }
     }
 
     /// The worker has forgotten what was not seated.
-    pub fn on_drained(&mut self) {
+    pub(super) fn on_drained(&mut self) {
         self.flights.retain(|_, flight| flight.seated);
     }
 
     /// An attempt has ended; `None` for an id that is not in flight. One that ended as errored is to be tried again
     /// alone, like those whose worker died.
-    pub fn on_done(&mut self, id: u64, generation: &Generation) -> Option<Attempt> {
+    pub(super) fn on_done(&mut self, id: u64, generation: &Generation) -> Option<Attempt> {
         let flight = self.flights.remove(&id)?;
         self.idle_deaths = 0;
         if generation.finish == crate::decode::engine::frames::Finish::Errored {
@@ -241,7 +241,7 @@ impl Dispatch {
     }
 
     /// The worker is gone, in order or not.
-    pub fn on_gone(&mut self, how: &str) -> Casualties {
+    pub(super) fn on_gone(&mut self, how: &str) -> Casualties {
         let mut casualties = Casualties::default();
         let stage = std::mem::replace(&mut self.stage, Stage::Absent);
         let flights = std::mem::take(&mut self.flights);

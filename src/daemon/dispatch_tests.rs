@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::scenario::Strategy;
 use crate::decode::engine::frames::{Constraint, Finish};
 use crate::plan::{Key, Target};
 use crate::store::CaseId;

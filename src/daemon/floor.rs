@@ -43,7 +43,7 @@ pub(super) struct Floor {
     n_errored: usize,
     n_done: usize,
     worker: Option<Worker>,
-    launch: Box<dyn Fn(&Path) -> Launch>,
+    launch: Box<dyn Fn(&Path) -> Launch + Send>,
     /// When the worker last said anything.
     last_sign: Instant,
     last_progress_at: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct Floor {
     stop: Option<Stop>,
     pace: Pace,
     told_progress: Option<Instant>,
-    on_progress: Box<dyn FnMut(&Progress)>,
+    on_progress: Box<dyn FnMut(&Progress) + Send>,
     started: HashMap<u64, String>,
     _lock: Lock,
 }

@@ -60,9 +60,9 @@ pub struct Setup {
     /// Where models are looked for.
     pub places: Places,
     /// Hears about progress, about once a second.
-    pub on_progress: Box<dyn FnMut(&Progress)>,
+    pub on_progress: Box<dyn FnMut(&Progress) + Send>,
     /// The program that holds a model.
-    pub launch: Box<dyn Fn(&Path) -> Launch>,
+    pub launch: Box<dyn Fn(&Path) -> Launch + Send>,
 }
 
 /// How a run came to its end.

@@ -2,27 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which order the members of an object are written in under a JSON Schema constraint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MemberOrder {
-    /// Known members in the schema's order, then others.
-    Schema,
-    /// Any order.
-    Any,
-}
-
-/// Which white space a constraint lets through between JSON tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Whitespace {
-    /// None.
-    Compact,
-    /// As people and models write it, without endless runs.
-    Bounded,
-    /// Any.
-    Any,
-}
+use super::constraint::{MemberOrder, Policy, Whitespace};
 
 /// A decode profile, resolved: the keys of `[profiles.NAME]` in `config.toml`, where each is explained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +30,11 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// What the profile says of constraints.
+    pub fn policy(&self) -> Policy {
+        Policy { order: self.member_order, space: self.whitespace, ..Policy::default() }
+    }
+
     /// Checks every range.
     ///
     /// # Errors

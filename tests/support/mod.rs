@@ -81,7 +81,7 @@ pub fn scripted_worker() -> PathBuf {
     let test = std::env::current_exe().expect("the test's own path");
     let target = test.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
     let worker = target.join("examples/scripted_worker");
-    assert!(worker.is_file(), "{} is missing: cargo builds it with `cargo test --examples`", worker.display());
+    assert!(worker.is_file(), "{} is missing: `cargo test` builds it, and so does `cargo build --examples`", worker.display());
     worker
 }
 

@@ -10,7 +10,7 @@ use crate::prompt::Message;
 
 /// Daemon to worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "request", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Request {
     /// One more attempt, to be seated as soon as a slot is free.
     Attempt(Box<Order>),
@@ -51,7 +51,7 @@ pub enum Constraint {
 
 /// Worker to daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "reply", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// The model is ready.
     Loaded {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::frames::{Constraint, Finish, Generation, Order, Reply, Request};
 use super::{BatchToken, Error, Model, Slot};
 use crate::decode::allowed::{Allowed, Guide};
-use crate::decode::constraint::{Policy, Rules};
+use crate::decode::constraint::Rules;
 use crate::decode::profile::Profile;
 use crate::decode::sequence::{Sequence, Step, THINK_CLOSE, THINK_OPEN, Thinking};
 use crate::decode::vocab::TokenId;
@@ -203,15 +203,15 @@ impl<'m> Worker<'m> {
             Constraint::Json => String::new(),
             Constraint::Schema(schema) => schema.to_string(),
         };
-        let policy = Policy { member_order: profile.member_order, whitespace: profile.whitespace };
+        let policy = profile.policy();
         let vocab = self.model.vocab();
         // One worker serves one sweep, so that the policy is the same for all and need not be part of the key.
         let rules = self.rules.entry(key).or_insert_with(|| {
             let compiled = match constraint {
-                Constraint::Schema(schema) => Rules::schema(schema, policy).map_err(|unsupported| {
+                Constraint::Schema(schema) => Rules::schema(schema, &policy).map_err(|unsupported| {
                     unsupported.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
                 }),
-                Constraint::None | Constraint::Json => Ok(Rules::json_object(policy)),
+                Constraint::None | Constraint::Json => Ok(Rules::json_object(&policy)),
             };
             compiled.map(|rules| Arc::new(Allowed::new(Arc::new(rules), Arc::clone(vocab))))
         });
