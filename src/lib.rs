@@ -4,6 +4,7 @@
 //! lists the attempts that have no row yet; prompts are written; the worker decodes them under a constraint; the
 //! text is parsed, scored and committed; reports read the database.
 
+pub mod hash;
 pub mod config;
 pub mod scenario;
 pub mod inbox;
@@ -14,6 +15,7 @@ pub mod decode;
 pub mod parse;
 pub mod score;
 pub mod store;
+pub mod judge;
 pub mod report;
 pub mod daemon;
 pub mod cli;

@@ -33,6 +33,7 @@ fn answers_by_the_row() {
         ("[{\"n\":1}].", r#"extracted {"n":1} true"#),
         ("{\"n\":1}{\"n\":2}", r#"extracted {"n":2} true"#),
         ("{\"n\":1} {\"n\":\"x\"}", r#"extracted {"n":1} true"#),
+        ("{\"n\":1} {\"n\":2} {\"n\":\"x\"}", r#"extracted {"n":2} true"#),
         ("{\"n\":\"x\"} {\"n\":\"y\"}", r#"extracted {"n":"y"} false"#),
         ("{\"n\":1} then {\"n\":", r#"extracted {"n":1} true"#),
         ("{\"a\":{\"n\":1},}", r#"extracted {"n":1} true"#),

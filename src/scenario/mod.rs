@@ -24,7 +24,6 @@ pub use file::{Checked, parse};
 pub use lines::{CaseLine, CheckedLines, parse_cases};
 pub use problem::{Note, Place, Problem, nearest};
 pub use prompts::{Prompts, environment};
-pub use revision::sha256_hex;
 pub use schema::refused_by;
 pub use strategy::{Constrained, Strategy, UnknownStrategy};
 

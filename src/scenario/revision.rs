@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+use crate::hash::sha256;
 
 use super::{Case, Example, Prompts, Scenario};
 
@@ -21,7 +21,7 @@ impl Scenario {
     pub fn revision_sha256(&self) -> String {
         let revision = Revision { schema: &self.schema, examples: &self.examples, prompts: &self.prompts };
         let canonical = serde_json::to_string(&revision).expect("JSON values and strings always serialise");
-        sha256_hex(canonical.as_bytes())
+        sha256(canonical.as_bytes())
     }
 }
 
@@ -29,18 +29,12 @@ impl Case {
     /// A case under its own id, or under one made from its text: the first 12 hex digits of its SHA-256, so that
     /// the same message has the same id in every file.
     pub fn new(id: Option<String>, text: String, expected: Value) -> Case {
-        let id = id.unwrap_or_else(|| sha256_hex(text.as_bytes())[..12].to_owned());
+        let id = id.unwrap_or_else(|| sha256(text.as_bytes())[..12].to_owned());
         Case { id, text, expected }
     }
 
     /// SHA-256 of the message, in hex.
     pub fn text_sha256(&self) -> String {
-        sha256_hex(self.text.as_bytes())
+        sha256(self.text.as_bytes())
     }
-}
-
-/// SHA-256 of `bytes`, in hex.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    let digits = Sha256::digest(bytes).into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
 }

@@ -120,7 +120,7 @@ fn check_references(schema: &Value, place: &Place, problems: &mut Vec<Problem>) 
 fn check_patterns(schema: &Value, place: &Place, problems: &mut Vec<Problem>) {
     let mut check = |pattern: &str, place: Place| {
         if compile(&json!({ "pattern": pattern })).is_err() {
-            let wrong = format!("`{pattern}` is no regular expression");
+            let wrong = format!("`{pattern}` is no regular expression that can be used");
             problems.push(Problem::new(place, wrong, "a regular expression (ECMA-262)"));
         }
     };

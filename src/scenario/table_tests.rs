@@ -1,9 +1,11 @@
 //! Tables over whole files: what is refused, where, with which words; and that the shipped schema agrees.
 
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
 use super::tests::{file, problems, with};
-use super::{parse, parse_cases, schema_document};
+use super::{Place, parse, parse_cases, schema_document};
 
 fn without(name: &str) -> Value {
     let mut file = file();
@@ -63,6 +65,7 @@ fn misshapen() -> Vec<(Value, &'static [&'static str])> {
         (with("/name", json!("")), &["/name: this is blank"]),
         (with("/name", json!(7)), &["/name: this is a number"]),
         (with("/name", json!("Sick Leave")), &["/name: `Sick Leave` cannot be a scenario's name"]),
+        (with("/name", json!("a.b")), &["/name: `a.b` cannot"]),
         (with("/name", json!("_a")), &["/name: `_a` cannot"]),
         (with("/name", json!("x".repeat(65))), &["/name: "]),
         (with("/description", json!(" \t")), &["/description: this is blank"]),
@@ -225,5 +228,45 @@ fn the_shipped_schema_of_case_lines_agrees_with_the_parser() {
     ];
     for (line, good) in table {
         assert_eq!((schema.is_valid(&line), parse_cases(&line.to_string()).is_ok()), (good, good), "{line}");
+    }
+}
+
+/// Every value below `at`.
+fn places(value: &Value, at: &Place, found: &mut Vec<Place>) {
+    let mut below = |at: Place, value: &Value| {
+        places(value, &at, found);
+        found.push(at);
+    };
+    match value {
+        Value::Object(members) => members.iter().for_each(|(name, value)| below(at.member(name), value)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| below(at.item(index), item));
+        }
+        _ => {}
+    }
+}
+
+proptest! {
+    /// Whatever is put wherever: the parser ends with an answer, and what it takes the shipped schema takes.
+    #[test]
+    fn a_file_with_anything_anywhere_is_judged_and_the_shipped_schema_is_no_stricter(
+        base in select(accepted()),
+        spots in prop::collection::vec((any::<Index>(), select(vec![
+            json!(null), json!(true), json!(0), json!(""), json!("a"), json!("#/a"), json!("("), json!("{{"), json!([]),
+            json!({}), json!(["a"]), json!({"a": 1}), json!([{}]), json!({"text": "t", "expected": {}}),
+        ])), 1..4),
+    ) {
+        let mut file = base;
+        for (spot, value) in spots {
+            let mut all = Vec::new();
+            places(&file, &Place::root(None), &mut all);
+            if !all.is_empty() {
+                let pointer = spot.get(&all).pointer.as_deref().expect("places in files have one");
+                *file.pointer_mut(pointer).expect("just found") = value;
+            }
+        }
+        let taken = parse(&file.to_string()).is_ok();
+        let schema = jsonschema::validator_for(&schema_document()).expect("a schema");
+        prop_assert!(!taken || schema.is_valid(&file), "{file}");
     }
 }

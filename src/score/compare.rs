@@ -87,7 +87,7 @@ pub fn compare(expected: &Json, got: &Json, constants: &Constants) -> Comparison
 #[derive(Clone, Copy, PartialEq)]
 enum Cover {
     Key,
-    None,
+    Nothing,
 }
 
 struct Walk<'a> {
@@ -103,10 +103,10 @@ impl Walk<'_> {
         match (expected, got) {
             (Json::Object(wanted), Json::Object(given)) => self.objects(wanted, given),
             (Json::Array(wanted), Json::Array(given)) => self.arrays(wanted, given),
-            (Json::Object(_) | Json::Array(_), Json::Null) => self.missing(expected, Cover::None),
+            (Json::Object(_) | Json::Array(_), Json::Null) => self.missing(expected, Cover::Nothing),
             (Json::Object(_) | Json::Array(_), _) => {
                 self.found(FindingKind::StructureError, Some(expected), Some(got));
-                self.missing(expected, Cover::None);
+                self.missing(expected, Cover::Nothing);
             }
             _ => self.leaf(expected, got),
         }
@@ -140,11 +140,11 @@ impl Walk<'_> {
         for (i, value) in wanted.iter().enumerate() {
             self.at(&i.to_string(), |walk| match given.get(i) {
                 Some(other) => walk.both(value, other),
-                None => walk.missing(value, Cover::None),
+                None => walk.missing(value, Cover::Nothing),
             });
         }
         for (i, value) in given.iter().enumerate().skip(wanted.len()) {
-            self.at(&i.to_string(), |walk| walk.extra(value, Cover::None));
+            self.at(&i.to_string(), |walk| walk.extra(value, Cover::Nothing));
         }
     }
 
@@ -171,7 +171,7 @@ impl Walk<'_> {
             }
             leaf => {
                 self.counts.absent_values += 1;
-                if cover == Cover::None {
+                if cover == Cover::Nothing {
                     self.found(FindingKind::MissingValue, Some(leaf), None);
                 }
             }
@@ -205,7 +205,7 @@ impl Walk<'_> {
             }
             leaf => {
                 self.counts.extra_values += 1;
-                if cover == Cover::None {
+                if cover == Cover::Nothing {
                     self.found(FindingKind::ExtraItem, None, Some(leaf));
                 }
             }

@@ -89,7 +89,9 @@ mod tests {
 
     fn summed(verdicts: &[Verdict]) -> Group {
         let mut group = Group::default();
-        verdicts.iter().for_each(|verdict| group.add(verdict));
+        for verdict in verdicts {
+            group.add(verdict);
+        }
         group
     }
 

@@ -6,47 +6,9 @@ use rusqlite::{Transaction, named_params};
 
 use super::open::is_duplicate;
 use super::verdicts::put_verdict;
-use super::words::words;
-use super::{AttemptId, Error, Judged, ModelId, Outcome, ProfileId, Reader, Result, RunId, Store};
+use super::{AttemptId, Error, Judged, ModelId, ProfileId, Reader, Result, RunId, Store};
+use crate::decode::engine::frames::{Cost, Finish};
 use crate::scenario::Strategy;
-
-words! {
-    /// What ended a generation.
-    pub enum Finish {
-        /// The constraint allowed nothing more.
-        Complete = "complete",
-        /// The model's end token.
-        Stop = "stop",
-        /// The token limit.
-        MaxTokens = "max_tokens",
-        /// It repeated itself.
-        Loop = "loop",
-        /// The wall-time limit.
-        Timeout = "timeout",
-        /// The constraint allowed no token.
-        DeadEnd = "dead_end",
-        /// Prompt and output would not fit; nothing was generated.
-        PromptTooLong = "prompt_too_long",
-        /// The schema cannot be enforced; nothing was generated.
-        UnsupportedSchema = "unsupported_schema",
-        /// Infrastructure: a crash, a hang, a lost worker.
-        Errored = "errored",
-    }
-}
-
-impl Finish {
-    /// What an attempt that ended so is put down as, when there is nothing in it to judge.
-    pub fn unscored(self) -> Option<Outcome> {
-        match self {
-            Self::Errored => Some(Outcome::Errored),
-            Self::PromptTooLong => Some(Outcome::PromptTooLong),
-            Self::UnsupportedSchema => Some(Outcome::UnsupportedSchema),
-            Self::Complete | Self::Stop | Self::MaxTokens | Self::Loop | Self::Timeout | Self::DeadEnd => {
-                None
-            }
-        }
-    }
-}
 
 /// One generation, as it went.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +26,7 @@ pub struct Attempt {
     /// Which of the grid's repeats, from 0.
     pub repeat: u32,
     /// Of the sampler.
-    pub seed: Option<u32>,
+    pub seed: Option<u64>,
     /// Of the rendered prompt, in hex.
     pub prompt_sha256: Option<String>,
     /// Everything that was generated, reasoning included.
@@ -75,35 +37,12 @@ pub struct Attempt {
     pub error: Option<String>,
     /// The worker's last log lines.
     pub error_log: Option<String>,
-    /// What it took.
-    pub usage: Usage,
+    /// What it took, unless it was never carried out.
+    pub cost: Option<Cost>,
     /// When decoding began.
     pub started_at: String,
     /// When it ended.
     pub finished_at: String,
-}
-
-/// What a generation took, as far as it was measured.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Usage {
-    /// Tokens of the prompt.
-    pub n_prompt: Option<u32>,
-    /// Of those, taken from another slot's KV cache.
-    pub n_cached: Option<u32>,
-    /// Tokens generated.
-    pub n_output: Option<u32>,
-    /// Of those, the only ones that the constraint allowed.
-    pub n_forced: Option<u32>,
-    /// Milliseconds until the first logits.
-    pub prefill_ms: Option<f64>,
-    /// Milliseconds after them.
-    pub decode_ms: Option<f64>,
-    /// Microseconds spent on masks.
-    pub mask_us: Option<f64>,
-    /// Microseconds spent on checking tokens against the constraint.
-    pub check_us: Option<f64>,
-    /// Milliseconds from being seated to the end.
-    pub wall_ms: Option<f64>,
 }
 
 /// What there is under a key.
@@ -113,8 +52,8 @@ pub struct Known {
     pub attempt: AttemptId,
     /// How many there are.
     pub tries: u32,
-    /// Whether the latest ended by infrastructure, so that another may follow.
-    pub errored: bool,
+    /// What ended the latest.
+    pub finish: Finish,
 }
 
 /// What an attempt left, to be judged.
@@ -131,7 +70,7 @@ pub struct Output {
 impl Store {
     /// Writes down an attempt and how it answers each case that asks for it, all or nothing; on the disk on return.
     ///
-    /// [`Error::AlreadyRecorded`] when the key has an attempt that did not end by infrastructure.
+    /// [`Error::AlreadyRecorded`] when the key has an attempt that left a text.
     pub fn record(&mut self, attempt: &Attempt, judged: &[Judged]) -> Result<AttemptId> {
         let scoring = self.scoring;
         let transaction = self.begin()?;
@@ -148,24 +87,24 @@ impl Store {
     }
 }
 
-/// The number of the attempt to come: 1, or one more than the last if that errored; else a number already taken.
+/// The number of the attempt to come: 1, or one more than the last if that left no text; else a number already taken.
 fn next_try(transaction: &Transaction<'_>, key: &str) -> Result<u32> {
     let mut statement = transaction.prepare_cached(
-        "SELECT coalesce(max(try), 0) + coalesce(min(finish = 'errored'), 1) FROM attempts WHERE key = ?1",
+        "SELECT coalesce(max(try), 0) + coalesce(min(finish IN ('errored', 'unsupported_schema')), 1) FROM attempts WHERE key = ?1",
     )?;
     Ok(statement.query_row([key], |row| row.get(0))?)
 }
 
 fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqlite::Result<AttemptId> {
-    let usage = &attempt.usage;
+    let cost = attempt.cost.as_ref();
     transaction
         .prepare_cached(
             "INSERT INTO attempts (key, try, run_id, model_id, profile_id, strategy, repeat, seed, prompt_sha256,
-               output, finish, error, error_log, n_prompt, n_cached, n_output, n_forced, prefill_ms, decode_ms,
-               mask_us, check_us, wall_ms, started_at, finished_at)
+               output, finish, error, error_log, n_prompt, n_output, n_masks, queue_ms, prefill_ms, decode_ms,
+               check_us, mask_us, started_at, finished_at)
              VALUES (:key, :try, :run, :model, :profile, :strategy, :repeat, :seed, :prompt_sha256,
-               :output, :finish, :error, :error_log, :n_prompt, :n_cached, :n_output, :n_forced, :prefill_ms,
-               :decode_ms, :mask_us, :check_us, :wall_ms, :started_at, :finished_at)
+               :output, :finish, :error, :error_log, :n_prompt, :n_output, :n_masks, :queue_ms, :prefill_ms,
+               :decode_ms, :check_us, :mask_us, :started_at, :finished_at)
              RETURNING id",
         )?
         .query_row(
@@ -174,9 +113,10 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
                 ":profile": attempt.profile, ":strategy": attempt.strategy, ":repeat": attempt.repeat,
                 ":seed": attempt.seed, ":prompt_sha256": attempt.prompt_sha256, ":output": attempt.output,
                 ":finish": attempt.finish, ":error": attempt.error, ":error_log": attempt.error_log,
-                ":n_prompt": usage.n_prompt, ":n_cached": usage.n_cached, ":n_output": usage.n_output,
-                ":n_forced": usage.n_forced, ":prefill_ms": usage.prefill_ms, ":decode_ms": usage.decode_ms,
-                ":mask_us": usage.mask_us, ":check_us": usage.check_us, ":wall_ms": usage.wall_ms,
+                ":n_prompt": cost.map(|c| c.n_prompt), ":n_output": cost.map(|c| c.n_output),
+                ":n_masks": cost.map(|c| c.n_masks), ":queue_ms": cost.map(|c| c.queue_ms),
+                ":prefill_ms": cost.map(|c| c.prefill_ms), ":decode_ms": cost.map(|c| c.decode_ms),
+                ":check_us": cost.map(|c| c.check_us), ":mask_us": cost.map(|c| c.mask_us),
                 ":started_at": attempt.started_at, ":finished_at": attempt.finished_at,
             },
             |row| row.get(0),
@@ -186,11 +126,10 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
 impl Reader {
     /// Every key there is, with what is under it.
     pub fn known_attempts(&self) -> Result<HashMap<String, Known>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT key, id, try, finish = 'errored' FROM attempts ORDER BY id")?;
+        let mut statement =
+            self.connection.prepare_cached("SELECT key, id, try, finish FROM attempts ORDER BY id")?;
         let rows = statement.query_map([], |row| {
-            Ok((row.get(0)?, Known { attempt: row.get(1)?, tries: row.get(2)?, errored: row.get(3)? }))
+            Ok((row.get(0)?, Known { attempt: row.get(1)?, tries: row.get(2)?, finish: row.get(3)? }))
         })?;
         // In the order of ids, so that of a key's tries the latest stays.
         Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -18,7 +18,7 @@ mod scenarios;
 mod verdicts;
 mod words;
 
-pub use attempts::{Attempt, Finish, Known, Output, Usage};
+pub use attempts::{Attempt, Known, Output};
 pub use error::Error;
 pub use figures::{
     CaseGroup, Coverage, ErrorClasses, FailureRow, PaperRow, PaperStrategy, ParseOutcomes, ScoreRow,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 use serde::Serialize;
 
 use super::words::words;
@@ -161,24 +161,52 @@ impl Store {
         Ok(())
     }
 
-    /// Says what the sweep wants now. Cells it no longer names stay, inactive, with their results.
+    /// Says what the sweep wants now. Cells it no longer names stay, inactive, with their results; those of external
+    /// models are no part of any sweep and stay as they are.
     pub fn set_grid(&mut self, rows: &[GridRow]) -> Result<()> {
         let transaction = self.begin()?;
-        transaction.execute("UPDATE grid SET active = 0 WHERE active = 1", [])?;
+        transaction.execute(
+            "UPDATE grid SET active = 0
+             WHERE active = 1 AND model_id IN (SELECT id FROM models WHERE kind = 'gguf')",
+            [],
+        )?;
         for row in rows {
-            transaction
-                .prepare_cached(
-                    "INSERT INTO grid (model_id, profile_id, strategy, scenario_id, repeats, active)
-                     VALUES (:model, :profile, :strategy, :scenario, :repeats, 1)
-                     ON CONFLICT DO UPDATE SET repeats = excluded.repeats, active = 1",
-                )?
-                .execute(named_params! {
-                    ":model": row.model, ":profile": row.profile, ":strategy": row.strategy,
-                    ":scenario": row.scenario, ":repeats": row.repeats,
-                })?;
+            put_cell(&transaction, row)?;
         }
         Ok(transaction.commit()?)
     }
+}
+
+impl Store {
+    /// Adds a cell to the grid, beside those of the sweep.
+    pub fn add_grid(&mut self, row: &GridRow) -> Result<()> {
+        let transaction = self.begin()?;
+        put_cell(&transaction, row)?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Says why a model could not be run; `None` when it could.
+    pub fn put_model_problem(&mut self, model: ModelId, problem: Option<&str>, at: &str) -> Result<()> {
+        self.reader().connection.execute(
+            "UPDATE models SET problem = :problem, problem_at = iif(:problem IS NULL, NULL, :at) WHERE id = :model",
+            named_params! { ":model": model, ":problem": problem, ":at": at },
+        )?;
+        Ok(())
+    }
+}
+
+fn put_cell(transaction: &Transaction<'_>, row: &GridRow) -> Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO grid (model_id, profile_id, strategy, scenario_id, repeats, active)
+             VALUES (:model, :profile, :strategy, :scenario, :repeats, 1)
+             ON CONFLICT DO UPDATE SET repeats = excluded.repeats, active = 1",
+        )?
+        .execute(named_params! {
+            ":model": row.model, ":profile": row.profile, ":strategy": row.strategy,
+            ":scenario": row.scenario, ":repeats": row.repeats,
+        })?;
+    Ok(())
 }
 
 impl Reader {

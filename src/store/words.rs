@@ -3,6 +3,7 @@
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 
+use crate::decode::engine::frames::Finish;
 use crate::scenario::Strategy;
 
 /// Declares an enum together with its words, its way into and out of SQL, and its JSON form.
@@ -66,5 +67,19 @@ impl ToSql for Strategy {
 impl FromSql for Strategy {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         value.as_str()?.parse().map_err(|error| FromSqlError::Other(Box::new(error)))
+    }
+}
+
+impl ToSql for Finish {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl FromSql for Finish {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let word = value.as_str()?;
+        let found = Self::ALL.iter().copied().find(|finish| finish.as_str() == word);
+        found.ok_or_else(|| FromSqlError::Other(format!("{word:?} is no finish reason").into()))
     }
 }

@@ -1,8 +1,9 @@
 //! What happens to results when files come again, corrected, or not at all.
 
+use nightjar::decode::engine::frames::Finish;
 use nightjar::scenario::Strategy;
 use nightjar::score::Constants;
-use nightjar::store::{Changes, Coverage, Error, Finish, GridRow, Judged, Outcome, Rescore, Stored, Triple};
+use nightjar::store::{Changes, Coverage, Error, GridRow, Judged, Outcome, Rescore, Stored, Triple};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -175,7 +176,7 @@ fn only_an_errored_attempt_has_a_second_try_and_the_latest_counts() {
     for tries in 1..=2 {
         world.store.record(&lost, std::slice::from_ref(&verdict)).expect("a lost attempt");
         let known = world.store.reader().known_attempts().expect("an answer")["key"];
-        assert_eq!((known.tries, known.errored), (tries, true));
+        assert_eq!((known.tries, known.finish), (tries, Finish::Errored));
         assert_eq!(figures(cell(&world)), (1, 0, 1, 0));
     }
     let board = world.store.reader().leaderboard().expect("an answer").remove(0);

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use nightjar::decode::engine::frames::Finish;
 use nightjar::parse::{AnswerRules, Json, answer};
 use nightjar::scenario::{self, Checked, CheckedLines, Strategy};
 use nightjar::score::{self, Constants, Verdict};
 use nightjar::store::{
-    Attempt, AttemptId, CaseId, Finish, InboxFile, Judged, Judgement, Model, ModelId, ModelKind, NewRun,
-    Outcome, ProfileId, RevisionId, RunCommand, RunId, Store, Stored, Usage,
+    Attempt, AttemptId, CaseId, InboxFile, Judged, Judgement, Model, ModelId, ModelKind, NewRun, Outcome,
+    ProfileId, RevisionId, RunCommand, RunId, Store, Stored,
 };
 use serde_json::{Value, json};
 
@@ -74,7 +75,7 @@ impl World {
             finish: Finish::Stop,
             error: None,
             error_log: None,
-            usage: Usage::default(),
+            cost: None,
             started_at: NOW.to_owned(),
             finished_at: NOW.to_owned(),
         }

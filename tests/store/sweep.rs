@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use nightjar::decode::engine::frames::Finish;
 use nightjar::parse::Parsed;
 use nightjar::scenario::Strategy;
 use nightjar::score::{Constants, Group, Verdict};
-use nightjar::store::{
-    Attempt, Finish, GridRow, Judged, Model, ModelId, ModelKind, Outcome, Reader, StoredScenario,
-};
+use nightjar::store::{Attempt, GridRow, Judged, Model, ModelId, ModelKind, Outcome, Reader, StoredScenario};
 use serde_json::{Value, json};
 
 use crate::support::{World, file, judged, unscored, verdict};

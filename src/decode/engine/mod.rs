@@ -1,1 +1,85 @@
-//! What runs the model: the trait, the worker, the process around it.
+//! What runs the model: the trait, its two implementations, the worker that seats attempts, and the child process that
+//! holds it all. No scenario, no score.
+
+pub mod frames;
+pub mod worker;
+pub mod process;
+pub mod scripted;
+#[cfg(feature = "llama")]
+pub mod llama;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::vocab::{TokenId, Vocab};
+
+/// A seat in the batch: llama.cpp's sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+/// One token to evaluate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchToken {
+    /// Whose token.
+    pub slot: Slot,
+    /// Which token.
+    pub token: TokenId,
+    /// Its place in the slot's text, from 0, without gaps.
+    pub position: u32,
+    /// Whether the logits that follow it will be read.
+    pub wants_logits: bool,
+}
+
+/// What a model says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Card {
+    /// The chat template, when there is one.
+    pub template: Option<String>,
+    /// The token that begins a text, and its name.
+    pub bos: Option<(u32, String)>,
+    /// The name of the token that ends a text; empty when there is none.
+    pub eos: String,
+    /// Whether the model was trained with its begin token in front.
+    pub adds_bos: bool,
+    /// Tokens of prompt and answer for each slot.
+    pub context: u32,
+}
+
+/// What can go wrong in the model; the worker process ends with it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file, the model in it or the context for it could not be made.
+    #[error("{0}")]
+    Load(String),
+    /// Evaluating a batch failed.
+    #[error("decode of {n_tokens} tokens failed: {reason}")]
+    Decode {
+        /// Size of the batch.
+        n_tokens: usize,
+        /// What llama.cpp says.
+        reason: String,
+    },
+    /// The caller broke the rules of the batch.
+    #[error("bad batch: {0}")]
+    Batch(String),
+}
+
+/// A loaded model with its KV cache.
+pub trait Model {
+    /// The tokens.
+    fn vocab(&self) -> &Arc<Vocab>;
+    /// What the model says of itself.
+    fn card(&self) -> &Card;
+    /// Text to tokens. Names of special tokens in the text become these tokens; no begin token is added.
+    fn tokenize(&self, text: &str) -> Vec<TokenId>;
+    /// Evaluates a batch; afterwards the logits of each slot that asked for them can be read.
+    fn decode(&mut self, batch: &[BatchToken]) -> Result<(), Error>;
+    /// The logits (one a token of the vocab) after the slot's last token of the last batch.
+    ///
+    /// # Panics
+    /// When that token did not ask for them.
+    fn logits(&self, slot: Slot) -> &[f32];
+    /// Forgets what the slot has seen.
+    fn clear(&mut self, slot: Slot) -> Result<(), Error>;
+}

@@ -42,6 +42,8 @@ CREATE TABLE models (
   quantisation   TEXT,
   context_length INTEGER,
   size_bytes     INTEGER,
+  problem        TEXT,                    -- why it could not be run when it was last tried
+  problem_at     TEXT,
   CHECK ((kind = 'gguf') = (sha256 IS NOT NULL))
 ) STRICT;
 CREATE UNIQUE INDEX models_external ON models (name) WHERE kind = 'external';
@@ -136,7 +138,7 @@ CREATE TABLE prompts (
 CREATE TABLE attempts (
   id            INTEGER PRIMARY KEY,
   key           TEXT    NOT NULL,
-  try           INTEGER NOT NULL CHECK (try >= 1),   -- above 1 only after an errored one; the latest counts
+  try           INTEGER NOT NULL CHECK (try >= 1),   -- above 1 only after one without a text; the latest counts
   run_id        INTEGER NOT NULL REFERENCES runs,
   model_id      INTEGER NOT NULL REFERENCES models,
   profile_id    INTEGER NOT NULL REFERENCES profiles,
@@ -150,14 +152,13 @@ CREATE TABLE attempts (
   error         TEXT,                     -- signal or reason
   error_log     TEXT,                     -- the worker's last log lines
   n_prompt      INTEGER,                  -- tokens
-  n_cached      INTEGER,                  -- of those, taken from another slot's KV cache
-  n_output      INTEGER,
-  n_forced      INTEGER,                  -- of those, the only ones the constraint allowed
-  prefill_ms    REAL,
-  decode_ms     REAL,
-  mask_us       REAL,
-  check_us      REAL,
-  wall_ms       REAL,
+  n_output      INTEGER,                  -- tokens, reasoning included
+  n_masks       INTEGER,                  -- free choices that the constraint refused
+  queue_ms      INTEGER,                  -- from the order's arrival at the worker to its seat
+  prefill_ms    INTEGER,                  -- from the seat to the first choice
+  decode_ms     INTEGER,                  -- from the first choice to the end
+  check_us      INTEGER,                  -- checking choices
+  mask_us       INTEGER,                  -- building masks, and choosing under them
   started_at    TEXT    NOT NULL,
   finished_at   TEXT    NOT NULL,
   UNIQUE (key, try),

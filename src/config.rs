@@ -1,1 +1,0 @@
-//! TOML to checked sections. Reads no environment and holds no globals.

@@ -1,1 +1,0 @@
-//! Joins the stages: channels, event loop, shutdown. No stage's rules.

@@ -1,0 +1,286 @@
+//! The daemon's state and what each event does to it. Synchronous but for waiting; the loop around it is next door.
+
+mod intake;
+mod worker;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::dispatch::Dispatch;
+use super::lineup::{Runnable, assemble};
+use super::lock::Lock;
+use super::pace::Pace;
+use super::{Ending, Error, Setup, Wake};
+use crate::config::Config;
+use crate::decode::engine::process::{Launch, Worker};
+use crate::inbox::{Folders, Inbox, Watch};
+use crate::judge::Judge;
+use crate::plan;
+use crate::store::{ModelId, NewRun, ProfileId, Progress, RunCommand, RunEnding, RunId, RunState, Store};
+
+/// How often progress is written.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
+/// Everything the daemon holds.
+pub(super) struct Floor {
+    config: Config,
+    command: RunCommand,
+    store: Store,
+    judge: Judge,
+    run: RunId,
+    profile: ProfileId,
+    models: Vec<Runnable>,
+    sweep: plan::Sweep,
+    inbox: Inbox,
+    watch: Watch,
+    /// Whether the last look into the inbox found nothing to take and nothing that settles.
+    inbox_idle: bool,
+    dispatch: Dispatch,
+    n_errored: usize,
+    n_done: usize,
+    worker: Option<Worker>,
+    launch: Box<dyn Fn(&Path) -> Launch + Send>,
+    /// When the worker last said anything.
+    last_sign: Instant,
+    last_progress_at: Option<String>,
+    stalled: bool,
+    stop: Option<Stop>,
+    pace: Pace,
+    told_progress: Option<Instant>,
+    on_progress: Box<dyn FnMut(&Progress) + Send>,
+    started: HashMap<u64, String>,
+    _lock: Lock,
+}
+
+/// A stop that has been asked for.
+#[derive(Debug, Clone, Copy)]
+struct Stop {
+    deadline: Instant,
+    now: bool,
+}
+
+impl Floor {
+    /// Takes the lock, opens database and inbox, finds the models, plans what is there.
+    pub(super) fn open(setup: Setup) -> Result<Self, Error> {
+        let Setup { config, command, places, on_progress, launch } = setup;
+        let state = &config.paths.state;
+        let io = |source| Error::Io { what: state.display().to_string(), source };
+        std::fs::create_dir_all(state).map_err(io)?;
+        let lock = Lock::take(state)?;
+        let mut store = Store::open(&database(state))?;
+        if *store.constants() != config.scoring {
+            store.set_constants(&config.scoring)?;
+        }
+        let settings = serde_json::to_value(&config).expect("a configuration is plain data");
+        let run = store.begin_run(&NewRun {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            engine: Some(ENGINE),
+            host: None,
+            config: &settings,
+            pid: std::process::id(),
+            started_at: &now(),
+        })?;
+        let profile = put_profile(&mut store, &config)?;
+        let models = assemble(&config.models, &places, &mut store, &mut |name, done, all| {
+            tracing::debug!("reading {name}: {done} of {all} bytes");
+        })?;
+        let folders = Folders {
+            inbox: state.join("inbox"),
+            processed: state.join("processed"),
+            rejected: state.join("rejected"),
+        };
+        let inbox = Inbox::open(folders.clone(), Duration::from_millis(config.inbox.settle_ms))?;
+        let (watch, problem) = Watch::start(&folders.inbox, Duration::from_secs(config.inbox.rescan_s));
+        if let Some(problem) = problem {
+            tracing::warn!("the inbox is only looked at every {} s: {problem}", config.inbox.rescan_s);
+        }
+        let sweep = sweep(&config);
+        let order = models.iter().map(Runnable::id).collect();
+        let dispatch = Dispatch::new(config.engine.slots, Arc::clone(&sweep.profile), order);
+        let start = Instant::now();
+        let mut floor = Self {
+            command,
+            store,
+            judge: Judge::default(),
+            run,
+            profile,
+            models,
+            sweep,
+            inbox,
+            watch,
+            inbox_idle: false,
+            dispatch,
+            n_errored: 0,
+            n_done: 0,
+            worker: None,
+            launch,
+            last_sign: start,
+            last_progress_at: None,
+            stalled: false,
+            stop: None,
+            pace: Pace::new(start),
+            told_progress: None,
+            on_progress,
+            started: HashMap::new(),
+            config,
+            _lock: lock,
+        };
+        floor.say_what_is_there();
+        floor.rescore_stale()?;
+        floor.replan()?;
+        Ok(floor)
+    }
+
+    fn say_what_is_there(&self) {
+        let inbox = self.config.paths.state.join("inbox");
+        tracing::info!("inbox {}, {} models to run", inbox.display(), self.models.len());
+        if self.models.is_empty() {
+            tracing::error!("no model can be run; `nightjar models` says why");
+        }
+    }
+
+    /// What can wake the daemon beside time and signals.
+    pub(super) fn sources(&mut self) -> (Option<&mut Worker>, &mut Watch) {
+        (self.worker.as_mut(), &mut self.watch)
+    }
+
+    /// Does what follows from an event.
+    pub(super) fn on_wake(&mut self, wake: Wake, now: Instant) -> Result<(), Error> {
+        match wake {
+            Wake::Worker(event) => self.on_worker(event),
+            Wake::Inbox => self.on_inbox(),
+            Wake::Tick => self.on_tick(now),
+            Wake::Signal => {
+                self.on_signal(now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether there is nothing left to do, or no time left to do it.
+    pub(super) fn is_finished(&self, now: Instant) -> bool {
+        match self.stop {
+            Some(stop) => stop.now || now >= stop.deadline || self.worker.is_none(),
+            None => self.command == RunCommand::Sweep && self.inbox_idle && self.dispatch.is_done(),
+        }
+    }
+
+    /// The first signal ends seating, the second ends everything.
+    fn on_signal(&mut self, now: Instant) {
+        match &mut self.stop {
+            Some(stop) => stop.now = true,
+            None => {
+                let grace = Duration::from_secs(self.config.engine.grace_s);
+                let n_seated = self.dispatch.n_seated();
+                tracing::info!("stopping: {n_seated} seated attempts may finish; interrupt again to stop now");
+                self.stop = Some(Stop { deadline: now + grace, now: false });
+                self.dispatch.drain();
+                if let Some(worker) = &self.worker {
+                    worker.send(crate::decode::engine::frames::Request::Drain);
+                }
+            }
+        }
+    }
+
+    /// Looks for a worker that has hung, and says how far things are.
+    fn on_tick(&mut self, now: Instant) -> Result<(), Error> {
+        let limit = Duration::from_secs(self.config.engine.stall_s);
+        let silent = self.dispatch.is_waiting_for_worker() && now - self.last_sign > limit;
+        if let Some(worker) = self.worker.as_ref().filter(|_| silent && !self.stalled) {
+            tracing::error!("no sign of the worker for {} s, killing it", limit.as_secs());
+            self.stalled = true;
+            worker.kill();
+        }
+        if self.told_progress.is_none_or(|told| now - told >= PROGRESS_EVERY) {
+            self.told_progress = Some(now);
+            let progress = self.progress(now);
+            self.store.put_progress(&progress)?;
+            (self.on_progress)(&progress);
+        }
+        Ok(())
+    }
+
+    fn progress(&self, at: Instant) -> Progress {
+        let current = self.dispatch.current();
+        let state = match (self.stop, current) {
+            (Some(_), _) => RunState::Stopping,
+            (None, None) => RunState::Waiting,
+            (None, Some((_, false))) => RunState::Loading,
+            (None, Some((_, true))) => RunState::Working,
+        };
+        Progress {
+            run: self.run,
+            pid: std::process::id(),
+            state,
+            model: current.map(|(model, _)| self.model_name(model).to_owned()),
+            seated: self.dispatch.n_seated() as u32,
+            done: self.n_done as u32,
+            missing: self.dispatch.n_missing() as u32,
+            errored: self.n_errored as u32,
+            per_minute: self.pace.per_minute(at),
+            last_progress_at: self.last_progress_at.clone(),
+            updated_at: now(),
+        }
+    }
+
+    fn model_name(&self, model: ModelId) -> &str {
+        self.models.iter().find(|runnable| runnable.id() == model).map_or("?", |runnable| &runnable.name)
+    }
+
+    /// Ends the run, whatever ended the loop, and says how.
+    pub(super) fn close(mut self, result: Result<(), Error>) -> Result<Ending, Error> {
+        // Dropped before anything else, so that no half-finished attempt is waited for.
+        self.worker = None;
+        let given_up = self.dispatch.given_up().iter();
+        let ending = Ending {
+            interrupted: self.stop.is_some(),
+            n_missing: self.dispatch.n_missing(),
+            n_errored: self.n_errored,
+            given_up: given_up.map(|(model, why)| (self.model_name(*model).to_owned(), why.clone())).collect(),
+        };
+        let how = match &result {
+            Err(_) => RunEnding::Failed,
+            Ok(()) if ending.interrupted => RunEnding::Interrupted,
+            Ok(()) => RunEnding::Finished,
+        };
+        let mut progress = self.progress(Instant::now());
+        progress.state = RunState::Ended;
+        let closed = self.store.put_progress(&progress).and_then(|()| self.store.end_run(self.run, how, &now()));
+        result?;
+        closed?;
+        Ok(ending)
+    }
+}
+
+/// What generated the texts, for the record of a run.
+const ENGINE: &str = if cfg!(feature = "llama") { "llama-cpp-2 0.1.160" } else { "none" };
+
+/// The database of a state folder.
+pub fn database(state: &Path) -> std::path::PathBuf {
+    state.join("nightjar.db")
+}
+
+/// Now, as the database writes times.
+pub fn now() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
+
+fn sweep(config: &Config) -> plan::Sweep {
+    plan::Sweep {
+        strategies: config.sweep.strategies.clone(),
+        repeats: config.sweep.repeats,
+        seed: config.sweep.seed,
+        profile: Arc::new(config.profile.clone()),
+    }
+}
+
+fn put_profile(store: &mut Store, config: &Config) -> Result<ProfileId, Error> {
+    let settings = serde_json::to_value(&config.profile).expect("a profile is plain data");
+    let sha256 = crate::hash::sha256(settings.to_string().as_bytes());
+    Ok(store.put_profile(&config.profile.name, &sha256, &settings)?)
+}

@@ -1,0 +1,160 @@
+//! The one file that knows llama.cpp: loads a model, lends it as [`Model`]. No policy.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::model::params::LlamaModelParams;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::vocab::LlamaVocab;
+use llama_cpp_2::{LogOptions, send_logs_to_tracing};
+
+use super::{BatchToken, Card, Error, Model, Slot};
+use crate::decode::vocab::{Token, TokenId, TokenKind, Vocab};
+
+/// How to load and run a model.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Sequences in one batch.
+    pub slots: u32,
+    /// Tokens in one batch.
+    pub batch: u32,
+    /// Tokens for each slot; cut to what the model was trained for.
+    pub context: u32,
+    /// Threads; 0: as many as cores.
+    pub threads: u32,
+    /// Layers on the GPU; -1: all.
+    pub gpu_layers: i32,
+}
+
+/// Loads the model at `path` and lends it to `run`. One stack frame holds the model, then the context that borrows it.
+///
+/// # Errors
+/// [`Error::Load`] when the file or its context cannot be used. llama.cpp ends the process on some broken files and
+/// when memory runs out: call this where that may happen.
+pub fn with_model<R>(path: &Path, options: Options, run: impl FnOnce(&mut dyn Model) -> R) -> Result<R, Error> {
+    send_logs_to_tracing(LogOptions::default());
+    let load = |reason: String| Error::Load(format!("{}: {reason}", path.display()));
+    if !path.is_file() {
+        return Err(load("no such file".into()));
+    }
+    let backend = LlamaBackend::init().map_err(|e| load(e.to_string()))?;
+    // llama.cpp takes more layers than there are for "all".
+    let gpu_layers = u32::try_from(options.gpu_layers).unwrap_or(u32::MAX >> 1);
+    let params = LlamaModelParams::default().with_n_gpu_layers(gpu_layers);
+    let model = LlamaModel::load_from_file(&backend, path, &params).map_err(|e| load(e.to_string()))?;
+    let context_size = options.context.min(model.n_ctx_train());
+    let threads = thread_count(options.threads);
+    let params = LlamaContextParams::default()
+        .with_n_ctx(NonZeroU32::new(context_size * options.slots))
+        .with_n_seq_max(options.slots)
+        .with_n_batch(options.batch)
+        .with_n_ubatch(options.batch)
+        .with_n_threads(threads)
+        .with_n_threads_batch(threads);
+    let context = model.new_context(&backend, params).map_err(|e| load(e.to_string()))?;
+    let vocab = Arc::new(read_vocab(&model.vocab()));
+    let card = read_card(&model, context_size);
+    let mut llama = LlamaEngine {
+        model: &model,
+        context,
+        batch: LlamaBatch::new(options.batch as usize, 1),
+        vocab,
+        card,
+        rows: HashMap::new(),
+    };
+    Ok(run(&mut llama))
+}
+
+fn thread_count(threads: u32) -> i32 {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get() as i32),
+        n => n as i32,
+    }
+}
+
+fn read_vocab(vocab: &LlamaVocab<'_>) -> Vocab {
+    let tokens = (0..vocab.n_tokens()).map(|id| {
+        let token = LlamaToken(id);
+        let kind = if vocab.is_eog(token) {
+            TokenKind::EndOfGeneration
+        } else if vocab.is_control(token) {
+            TokenKind::Special
+        } else {
+            TokenKind::Text
+        };
+        Token { bytes: vocab.token_to_piece(token, false, None), kind }
+    });
+    Vocab::new(tokens.collect())
+}
+
+fn read_card(model: &LlamaModel, context: u32) -> Card {
+    let vocab = model.vocab();
+    let name = |token: LlamaToken| vocab.text(token).map(|text| text.to_string_lossy().into_owned());
+    let (bos, eos) = (vocab.bos(), vocab.eos());
+    Card {
+        template: model.chat_template(None).ok().and_then(|template| template.to_string().ok()),
+        bos: (bos.0 >= 0).then(|| name(bos)).flatten().map(|name| (bos.0 as u32, name)),
+        eos: (eos.0 >= 0).then(|| name(eos)).flatten().unwrap_or_default(),
+        adds_bos: vocab.should_add_bos(),
+        context,
+    }
+}
+
+/// A llama.cpp context with its batch.
+struct LlamaEngine<'m> {
+    model: &'m LlamaModel,
+    context: LlamaContext<'m>,
+    batch: LlamaBatch<'static>,
+    vocab: Arc<Vocab>,
+    card: Card,
+    /// Each slot's row of logits in the last batch.
+    rows: HashMap<Slot, i32>,
+}
+
+impl Model for LlamaEngine<'_> {
+    fn vocab(&self) -> &Arc<Vocab> {
+        &self.vocab
+    }
+
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn tokenize(&self, text: &str) -> Vec<TokenId> {
+        let tokens = self.model.vocab().tokenize(text.as_bytes(), false, true);
+        tokens.into_iter().map(|token| TokenId(token.0 as u32)).collect()
+    }
+
+    fn decode(&mut self, batch: &[BatchToken]) -> Result<(), Error> {
+        let failed = |reason: String| Error::Decode { n_tokens: batch.len(), reason };
+        self.batch.clear();
+        self.rows.clear();
+        for (row, entry) in (0..).zip(batch) {
+            let token = LlamaToken(entry.token.0 as i32);
+            self.batch
+                .add(token, entry.position as i32, &[entry.slot.0 as i32], entry.wants_logits)
+                .map_err(|e| failed(e.to_string()))?;
+            if entry.wants_logits {
+                self.rows.insert(entry.slot, row);
+            }
+        }
+        self.context.decode(&mut self.batch).map_err(|e| failed(e.to_string()))
+    }
+
+    fn logits(&self, slot: Slot) -> &[f32] {
+        self.context.get_logits_ith(self.rows[&slot])
+    }
+
+    fn clear(&mut self, slot: Slot) -> Result<(), Error> {
+        self.context
+            .kv_cache_seq_rm(slot.0 as i32, None, None)
+            .map_err(|e| Error::Decode { n_tokens: 0, reason: e.to_string() })
+    }
+}

@@ -1,1 +1,0 @@
-//! Model names to GGUF files, and what their headers say.

@@ -1,0 +1,107 @@
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::*;
+use crate::config::{Config, Layer};
+use crate::scenario::parse;
+
+fn sweep(settings: &str) -> Sweep {
+    let config = Config::parse(&[Layer::file(settings, "test").unwrap()], Path::new(".")).unwrap();
+    Sweep {
+        strategies: config.sweep.strategies.clone(),
+        repeats: config.sweep.repeats,
+        seed: config.sweep.seed,
+        profile: Arc::new(config.profile),
+    }
+}
+
+fn subject(schema: &str, texts: &[&str]) -> Subject {
+    let cases: Vec<String> =
+        texts.iter().enumerate().map(|(n, text)| format!(r#"{{"id": "{n}", "text": "{text}", "expected": {{}}}}"#)).collect();
+    let text = format!(
+        r#"{{"name": "s", "description": "d", "schema": {schema}, "examples": [{{"text": "e", "json": {{}}}}], "cases": [{}]}}"#,
+        cases.join(",")
+    );
+    let scenario = parse(&text).expect("a good scenario").scenario;
+    Subject { cases: (0..texts.len() as i64).map(CaseId).collect(), scenario, revision: RevisionId(1) }
+}
+
+fn models(hashes: &[&str]) -> Vec<Contestant> {
+    (1..).zip(hashes).map(|(id, sha256)| Contestant { model: ModelId(id), sha256: (*sha256).to_owned() }).collect()
+}
+
+fn attempts(subject: &Subject, models: &[Contestant], sweep: &Sweep) -> Vec<Attempt> {
+    expand(&questions(subject, sweep).unwrap(), models, sweep)
+}
+
+fn keys(settings: &str, schema: &str, text: &str, model: &str, strategy: Strategy) -> HashSet<Key> {
+    let all = attempts(&subject(schema, &[text]), &models(&[model]), &sweep(settings));
+    all.into_iter().filter(|attempt| attempt.strategy == strategy).map(|attempt| attempt.key).collect()
+}
+
+#[test]
+fn a_sweep_is_the_whole_product_each_model_together() {
+    let sweep = sweep("[sweep]\nrepeats = 2");
+    let all = attempts(&subject("{}", &["a", "b", "c"]), &models(&["x", "y"]), &sweep);
+    assert_eq!(all.len(), 2 * 3 * 5 * 2);
+    assert_eq!(all.iter().map(|attempt| &attempt.key).collect::<HashSet<_>>().len(), all.len());
+    assert!(all.is_sorted_by_key(|attempt| attempt.model.0));
+    let of_first_case: Vec<&str> =
+        all.iter().take(10).step_by(2).map(|attempt| attempt.strategy.tag()).collect();
+    assert_eq!(of_first_case, ["J", "P", "PJ", "J+", "PJ+"]);
+    assert_eq!((all[0].seed, all[1].seed), (1, 2));
+}
+
+#[test]
+fn a_key_changes_with_exactly_what_can_change_the_text() {
+    let base = ("", r#"{"type": "object"}"#, "text", "m");
+    let described = r#"{"type": "object", "description": "other words"}"#;
+    // What is changed, and for which strategies that makes another text possible.
+    let table: [(&str, (&str, &str, &str, &str), [bool; 5]); 6] = [
+        ("nothing", base, [false; 5]),
+        ("the schema's words", ("", described, "text", "m"), [false, true, true, true, true]),
+        ("the message", ("", base.1, "texts", "m"), [true; 5]),
+        ("the model", ("", base.1, "text", "n"), [true; 5]),
+        ("the profile", ("[profiles.greedy]\nmax_tokens = 9", base.1, "text", "m"), [true; 5]),
+        ("slots and threads", ("[engine]\nslots = 1\nthreads = 1", base.1, "text", "m"), [false; 5]),
+    ];
+    for (what, (settings, schema, text, model), changes) in table {
+        for (strategy, changed) in Strategy::ALL.into_iter().zip(changes) {
+            let before = keys(base.0, base.1, base.2, base.3, strategy);
+            let after = keys(settings, schema, text, model, strategy);
+            assert_eq!(before != after, changed, "{what}, {strategy}");
+        }
+    }
+}
+
+#[test]
+fn cases_that_ask_the_same_are_asked_once() {
+    let all = attempts(&subject("{}", &["same", "other", "same"]), &models(&["x"]), &sweep(""));
+    assert_eq!(all.len(), 10);
+    let shared: Vec<Vec<i64>> =
+        all.iter().map(|attempt| attempt.targets.iter().map(|target| target.case.0).collect()).collect();
+    assert_eq!(shared[..5], [[0, 2]; 5].map(|pair| pair.to_vec()));
+}
+
+#[test]
+fn what_is_known_decides_what_is_missing() {
+    let strange = r#"{"type": "object", "properties": {"word": {"pattern": "^(?=x)"}}}"#;
+    let all = attempts(&subject(strange, &["a", "b", "c", "d"]), &models(&["x"]), &sweep("[sweep]\nstrategies = [\"J\", \"J+\"]"));
+    assert!(all.iter().all(|attempt| attempt.unsupported.is_some() == (attempt.strategy == Strategy::JPlus)));
+    let key = |index: usize| all[index].key.clone();
+    let known = HashMap::from([
+        (key(0), Known::Done),
+        (key(1), Known::Unsupported),
+        (key(2), Known::Errored(1)),
+        (key(4), Known::Errored(MAX_TRIES)),
+        (key(6), Known::Unsupported),
+    ]);
+    let index = |attempts: &[Attempt]| -> Vec<usize> {
+        attempts.iter().map(|one| all.iter().position(|other| other.key == one.key).unwrap()).collect()
+    };
+    let plan = split(all.clone(), &known);
+    assert_eq!(index(&plan.done), [0, 1]);
+    assert_eq!(index(&plan.errored), [4]);
+    assert_eq!(index(&plan.missing), [2, 3, 5, 6, 7], "6 was unsupported once, and now is not");
+    assert_eq!(plan.missing[0].n_errored, 1);
+}

@@ -1,1 +1,0 @@
-//! Strategy and case to chat messages, and messages to the text that a model reads. Pure.
