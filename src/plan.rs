@@ -196,7 +196,7 @@ pub fn split(attempts: Vec<Attempt>, known: &HashMap<Key, Known>) -> Plan {
 
 /// Why a scenario's schema cannot be enforced under a profile: every keyword that stands in the way.
 pub fn unsupported(scenario: &Scenario, profile: &Profile) -> Option<Arc<str>> {
-    let refused = Rules::schema(&scenario.schema, &profile.policy()).err()?;
+    let refused = Rules::schema(&scenario.schema, profile.policy()).err()?;
     let reasons: Vec<String> = refused.iter().map(ToString::to_string).collect();
     Some(reasons.join("; ").into())
 }

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use super::allowed::Guide;
+use super::allowed::Allowed;
+use super::constraint::Matcher;
 use super::engine::frames::{Cost, Finish};
 use super::loops::LoopDetector;
 use super::profile::Profile;
@@ -52,7 +53,7 @@ enum Phase {
 #[derive(Debug)]
 pub struct Sequence {
     sampler: Sampler,
-    guide: Option<Guide>,
+    matcher: Option<Matcher>,
     loops: LoopDetector,
     phase: Phase,
     mask_first: bool,
@@ -64,8 +65,9 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// An attempt before its first token. `guide` is the constraint; `thinking` is for models that may reason first.
-    pub fn new(profile: &Profile, seed: u64, guide: Option<Guide>, thinking: Option<Thinking>) -> Self {
+    /// An attempt before its first token. `matcher` is for an attempt under a constraint, with nothing written yet;
+    /// `thinking` is for models that may reason first.
+    pub fn new(profile: &Profile, seed: u64, matcher: Option<Matcher>, thinking: Option<Thinking>) -> Self {
         let phase = match thinking {
             None => Phase::Answer,
             Some(Thinking { opened: true, budget, close }) => {
@@ -75,7 +77,7 @@ impl Sequence {
         };
         Self {
             sampler: Sampler::new(profile, seed),
-            guide,
+            matcher,
             loops: LoopDetector::new(profile.loop_spaces, profile.loop_tokens),
             phase,
             mask_first: profile.mask_first,
@@ -86,45 +88,47 @@ impl Sequence {
     }
 
     /// Chooses the next token from the logits (one a token of `vocab`) and applies every rule that ends a text.
-    pub fn step(&mut self, logits: &[f32], vocab: &Vocab) -> Step {
+    ///
+    /// `allowed` is what the matcher came from: attempts share it, since it remembers what it has found out.
+    pub fn step(&mut self, logits: &[f32], vocab: &Vocab, mut allowed: Option<&mut Allowed>) -> Step {
         if let Phase::Thinking { closing, .. } = &mut self.phase {
             if let Some(token) = closing.pop_front() {
-                return self.feed(token, vocab);
+                return self.feed(token, vocab, allowed);
             }
         }
         let Some(free) = self.sampler.choose(logits, None) else { return Step::Broken };
         if let Phase::Undecided(thinking) = &self.phase {
             self.phase = first_phase(vocab.piece(free), thinking);
         }
-        let chosen = match (&self.phase, self.guide.is_some()) {
-            (Phase::Answer, true) => self.choose_allowed(free, logits),
+        let chosen = match (&self.phase, &mut allowed) {
+            (Phase::Answer, Some(allowed)) => self.choose_allowed(free, logits, allowed),
             _ => Some(free),
         };
         match chosen {
             None => Step::Stop(Finish::DeadEnd),
             Some(token) if vocab.is_end(token) => Step::Stop(self.finish_at_end()),
-            Some(token) => self.feed(token, vocab),
+            Some(token) => self.feed(token, vocab, allowed),
         }
     }
 
     /// Tests the free choice, and only when it is refused builds the mask and chooses again.
-    fn choose_allowed(&mut self, free: TokenId, logits: &[f32]) -> Option<TokenId> {
-        let guide = self.guide.as_mut()?;
+    fn choose_allowed(&mut self, free: TokenId, logits: &[f32], allowed: &mut Allowed) -> Option<TokenId> {
+        let matcher = self.matcher.as_mut()?;
         let start = Instant::now();
-        let good = !self.mask_first && guide.check(free);
+        let good = !self.mask_first && allowed.check(matcher, free);
         self.cost.check_us += start.elapsed().as_micros() as u64;
         if good {
             return Some(free);
         }
         let start = Instant::now();
-        let mask = guide.mask();
+        let mask = allowed.mask(matcher);
         let chosen = self.sampler.choose(logits, Some(&mask));
         self.cost.mask_us += start.elapsed().as_micros() as u64;
         self.cost.n_masks += 1;
         chosen
     }
 
-    fn feed(&mut self, token: TokenId, vocab: &Vocab) -> Step {
+    fn feed(&mut self, token: TokenId, vocab: &Vocab, allowed: Option<&mut Allowed>) -> Step {
         let piece = vocab.piece(token);
         self.text.extend_from_slice(piece);
         self.sampler.accept(token);
@@ -132,9 +136,11 @@ impl Sequence {
         let looping = self.loops.push(token, piece);
         match &mut self.phase {
             Phase::Answer => {
-                if let Some(guide) = &mut self.guide {
-                    guide.advance(token);
-                    if guide.is_complete() {
+                if let (Some(matcher), Some(allowed)) = (&mut self.matcher, allowed) {
+                    if !allowed.advance(matcher, token) {
+                        return Step::Stop(Finish::DeadEnd);
+                    }
+                    if allowed.constraint().is_complete(matcher) {
                         return Step::Stop(Finish::Complete);
                     }
                 }
@@ -159,7 +165,7 @@ impl Sequence {
     }
 
     fn finish_at_end(&self) -> Finish {
-        match (&self.phase, &self.guide) {
+        match (&self.phase, &self.matcher) {
             (Phase::Answer, Some(_)) => Finish::Complete,
             _ => Finish::Stop,
         }

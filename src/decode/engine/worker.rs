@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::frames::{Constraint, Finish, Generation, Order, Reply, Request};
 use super::{BatchToken, Error, Model, Slot};
-use crate::decode::allowed::{Allowed, Guide};
-use crate::decode::constraint::Rules;
+use crate::decode::allowed::Allowed;
+use crate::decode::constraint::{Root, Rules};
 use crate::decode::profile::Profile;
 use crate::decode::sequence::{Sequence, Step, THINK_CLOSE, THINK_OPEN, Thinking};
 use crate::decode::vocab::TokenId;
@@ -38,6 +38,8 @@ struct Seat {
     slot: Slot,
     id: u64,
     sequence: Sequence,
+    /// Which of the worker's constraints it is under.
+    constraint: Option<String>,
     /// Tokens still to be evaluated: the prompt, then one chosen token at a time.
     pending: VecDeque<TokenId>,
     position: u32,
@@ -83,7 +85,9 @@ struct Worker<'m> {
     shape: Shape,
     waiting: VecDeque<Waiting>,
     seats: Vec<Seat>,
-    rules: HashMap<String, Result<Arc<Allowed>, String>>,
+    /// What has been found out of each constraint, by its schema's text; empty for JSON mode. Kept for the worker's life,
+    /// since a scenario's cases share nearly all of their masks.
+    constraints: HashMap<String, Result<Allowed, String>>,
     finishing: bool,
     n_evaluated: u64,
     reported: Instant,
@@ -96,7 +100,7 @@ impl<'m> Worker<'m> {
             shape,
             waiting: VecDeque::new(),
             seats: Vec::new(),
-            rules: HashMap::new(),
+            constraints: HashMap::new(),
             finishing: false,
             n_evaluated: 0,
             reported: Instant::now(),
@@ -160,17 +164,23 @@ impl<'m> Worker<'m> {
             let error = format!("prompt and max_tokens need {needed} tokens of context, there are {context}");
             return Err(failed(Finish::PromptTooLong, Some(error), Some(&prompt)));
         }
-        let guide = self
-            .guide(&order.constraint, &order.profile)
-            .map_err(|e| failed(Finish::UnsupportedSchema, Some(e), Some(&prompt)))?;
+        let constraint = constraint_key(&order.constraint);
+        let matcher = match &constraint {
+            None => None,
+            Some(key) => match self.allowed(key, order) {
+                Ok(allowed) => Some(allowed.start()),
+                Err(e) => return Err(failed(Finish::UnsupportedSchema, Some(e.clone()), Some(&prompt))),
+            },
+        };
         let thinking = order.profile.thinking.then(|| self.thinking(&order.profile, &prompt));
-        let mut sequence = Sequence::new(&order.profile, order.seed, guide, thinking);
+        let mut sequence = Sequence::new(&order.profile, order.seed, matcher, thinking);
         sequence.cost.n_prompt = prompt.tokens.len() as u32;
         sequence.cost.queue_ms = (seated - since).as_millis() as u64;
         Ok(Seat {
             slot,
             id: order.id,
             sequence,
+            constraint,
             pending: prompt.tokens.iter().copied().collect(),
             position: 0,
             seated,
@@ -197,25 +207,20 @@ impl<'m> Worker<'m> {
         Ok(Prompt { text, tokens })
     }
 
-    fn guide(&mut self, constraint: &Constraint, profile: &Profile) -> Result<Option<Guide>, String> {
-        let key = match constraint {
-            Constraint::None => return Ok(None),
-            Constraint::Json => String::new(),
-            Constraint::Schema(schema) => schema.to_string(),
-        };
-        let policy = profile.policy();
+    /// The constraint of an order, compiled at its first use, or why it cannot be enforced.
+    fn allowed(&mut self, key: &str, order: &Order) -> &Result<Allowed, String> {
         let vocab = self.model.vocab();
         // One worker serves one sweep, so that the policy is the same for all and need not be part of the key.
-        let rules = self.rules.entry(key).or_insert_with(|| {
-            let compiled = match constraint {
-                Constraint::Schema(schema) => Rules::schema(schema, &policy).map_err(|unsupported| {
+        self.constraints.entry(key.to_owned()).or_insert_with(|| {
+            let policy = order.profile.policy();
+            let rules = match &order.constraint {
+                Constraint::Schema(schema) => Rules::schema(schema, policy).map_err(|unsupported| {
                     unsupported.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-                }),
-                Constraint::None | Constraint::Json => Ok(Rules::json_object(&policy)),
+                })?,
+                Constraint::None | Constraint::Json => Rules::json(Root::Object, policy),
             };
-            compiled.map(|rules| Arc::new(Allowed::new(Arc::new(rules), Arc::clone(vocab))))
-        });
-        rules.as_ref().map(|allowed| Some(Guide::new(Arc::clone(allowed)))).map_err(Clone::clone)
+            Ok(Allowed::new(Arc::new(rules), Arc::clone(vocab)))
+        })
     }
 
     fn thinking(&self, profile: &Profile, prompt: &Prompt) -> Thinking {
@@ -255,7 +260,8 @@ impl<'m> Worker<'m> {
         let seat = &mut self.seats[index];
         if ready.contains(&seat.slot) {
             seat.first_choice.get_or_insert(now);
-            match seat.sequence.step(self.model.logits(seat.slot), self.model.vocab()) {
+            let allowed = seat.constraint.as_ref().and_then(|key| self.constraints.get_mut(key)?.as_mut().ok());
+            match seat.sequence.step(self.model.logits(seat.slot), self.model.vocab(), allowed) {
                 Step::Feed(token) => seat.pending.push_back(token),
                 Step::Stop(finish) => return Some((finish, None)),
                 Step::Broken => {
@@ -291,6 +297,14 @@ fn with_one_bos(tokens: Vec<TokenId>, card: &super::Card) -> Vec<TokenId> {
     let wanted = card.adds_bos || n_written > 0;
     let rest = tokens.into_iter().skip(n_written);
     wanted.then_some(bos).into_iter().chain(rest).collect()
+}
+
+fn constraint_key(constraint: &Constraint) -> Option<String> {
+    match constraint {
+        Constraint::None => None,
+        Constraint::Json => Some(String::new()),
+        Constraint::Schema(schema) => Some(schema.to_string()),
+    }
 }
 
 fn describe(generation: &mut Generation, prompt: &Prompt, wants_prompt: bool) {

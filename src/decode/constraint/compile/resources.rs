@@ -1,0 +1,226 @@
+//! Where the schemas of a document are: by URI, by anchor, by JSON pointer.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+
+use super::draft::Draft;
+
+/// Keywords whose value maps names to schemas.
+const MAPS: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+/// Keywords whose value is a list of schemas.
+const LISTS: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+/// Keywords whose value is a schema.
+const SINGLES: [&str; 12] = [
+    "items",
+    "additionalItems",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+];
+
+/// The schemas of a document that have a name of their own.
+pub(super) struct Resources<'s> {
+    draft: Draft,
+    root: &'s Value,
+    root_base: String,
+    /// By URI, with the anchor after `#` if it has one.
+    by_uri: FxHashMap<String, (&'s Value, String)>,
+    /// The base URI of schemas that set one, by address.
+    bases: FxHashMap<usize, String>,
+    dynamic: FxHashSet<String>,
+}
+
+/// What a reference leads to.
+pub(super) struct Target<'s> {
+    pub schema: &'s Value,
+    pub base: String,
+    pub pointer: String,
+}
+
+impl<'s> Resources<'s> {
+    /// Finds the schemas of a document.
+    pub(super) fn new(root: &'s Value, draft: Draft) -> Self {
+        let mut resources = Self {
+            draft,
+            root,
+            root_base: String::new(),
+            by_uri: FxHashMap::default(),
+            bases: FxHashMap::default(),
+            dynamic: FxHashSet::default(),
+        };
+        resources.by_uri.insert(String::new(), (root, String::new()));
+        resources.scan(root, "", String::new(), 0);
+        resources.root_base = resources.base_of(root).unwrap_or_default();
+        resources
+    }
+
+    /// The URI of the document.
+    pub(super) fn root_base(&self) -> String {
+        self.root_base.clone()
+    }
+
+    /// The base URI a schema sets for itself and what is in it.
+    pub(super) fn base_of(&self, schema: &Value) -> Option<String> {
+        self.bases.get(&(std::ptr::from_ref(schema) as usize)).cloned()
+    }
+
+    /// Whether the reference leads to different schemas depending on the way to it.
+    pub(super) fn is_dynamic(&self, reference: &str) -> bool {
+        let anchor = reference.rsplit('#').next().unwrap_or_default();
+        self.dynamic.contains(anchor) || (anchor.is_empty() && self.dynamic.contains("#recursive"))
+    }
+
+    /// Follows a reference, if it stays in this document.
+    pub(super) fn resolve(&self, base: &str, reference: &str) -> Option<Target<'s>> {
+        let uri = join(base, reference);
+        let (document, fragment) = uri.split_once('#').unwrap_or((&uri, ""));
+        let fragment = percent_decoded(fragment)?;
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            let (schema, pointer) = self.by_uri.get(&format!("{document}#{fragment}"))?;
+            let base = self.base_of(schema).unwrap_or_else(|| document.to_owned());
+            return Some(Target { schema, base, pointer: pointer.clone() });
+        }
+        let (mut schema, pointer) = self.by_uri.get(document).map(|found| (found.0, found.1.clone()))?;
+        let mut base = document.to_owned();
+        for segment in fragment.split('/').skip(1) {
+            if let Some(inner) = self.base_of(schema) {
+                base = inner;
+            }
+            let key = segment.replace("~1", "/").replace("~0", "~");
+            schema = match schema {
+                Value::Object(map) => map.get(&key)?,
+                Value::Array(list) => list.get(key.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+        }
+        if let Some(inner) = self.base_of(schema) {
+            base = inner;
+        }
+        Some(Target { schema, base, pointer: pointer + &fragment })
+    }
+
+    fn scan(&mut self, schema: &'s Value, base: &str, pointer: String, depth: usize) {
+        let Value::Object(map) = schema else { return };
+        if depth > super::MAX_DEPTH {
+            return;
+        }
+        let base = self.scan_names(schema, base, &pointer);
+        for (keyword, value) in map {
+            let is_list = LISTS.contains(&keyword.as_str()) && value.is_array();
+            match value {
+                Value::Object(schemas) if MAPS.contains(&keyword.as_str()) => {
+                    for (name, inner) in schemas {
+                        let segment = name.replace('~', "~0").replace('/', "~1");
+                        self.scan(inner, &base, format!("{pointer}/{keyword}/{segment}"), depth + 1);
+                    }
+                }
+                Value::Array(schemas) if is_list => {
+                    for (idx, inner) in schemas.iter().enumerate() {
+                        self.scan(inner, &base, format!("{pointer}/{keyword}/{idx}"), depth + 1);
+                    }
+                }
+                inner if SINGLES.contains(&keyword.as_str()) => {
+                    self.scan(inner, &base, format!("{pointer}/{keyword}"), depth + 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Registers what the schema calls itself, and returns its base URI.
+    fn scan_names(&mut self, schema: &'s Value, base: &str, pointer: &str) -> String {
+        let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
+        let ignored = self.draft.ref_stands_alone() && schema.get("$ref").is_some();
+        let mut base = base.to_owned();
+        if let Some(id) = text(self.draft.id_keyword()).filter(|_| !ignored) {
+            let uri = join(&base, id);
+            let (document, anchor) = uri.split_once('#').unwrap_or((&uri, ""));
+            // Before 2019 an anchor was an `$id` that is only a fragment.
+            if !anchor.is_empty() && self.draft.ref_stands_alone() {
+                self.by_uri.insert(uri.clone(), (schema, pointer.to_owned()));
+            }
+            if !id.starts_with('#') {
+                base = document.to_owned();
+                self.by_uri.insert(base.clone(), (schema, pointer.to_owned()));
+                self.bases.insert(std::ptr::from_ref(schema) as usize, base.clone());
+            }
+        }
+        if self.draft.ref_stands_alone() {
+            return base;
+        }
+        for keyword in ["$anchor", "$dynamicAnchor"] {
+            if let Some(anchor) = text(keyword) {
+                self.by_uri.insert(format!("{base}#{anchor}"), (schema, pointer.to_owned()));
+                if keyword == "$dynamicAnchor" {
+                    self.dynamic.insert(anchor.to_owned());
+                }
+            }
+        }
+        if schema.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
+            self.dynamic.insert("#recursive".to_owned());
+        }
+        debug_assert!(self.root.is_object());
+        base
+    }
+}
+
+/// A reference made absolute.
+fn join(base: &str, reference: &str) -> String {
+    let base = base.split('#').next().unwrap_or_default();
+    let has_scheme = reference.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    });
+    if has_scheme {
+        return reference.to_owned();
+    }
+    if reference.is_empty() || reference.starts_with('#') {
+        return format!("{base}{reference}");
+    }
+    let path_start = base.find("://").map_or(0, |at| base[at + 3..].find('/').map_or(base.len(), |path| at + 3 + path));
+    let (authority, path) = base.split_at(path_start);
+    if reference.starts_with('/') {
+        return format!("{authority}{}", without_dots(reference));
+    }
+    let folder = path.rfind('/').map_or("/", |at| &path[..=at]);
+    let folder = if authority.is_empty() && !path.contains('/') { "" } else { folder };
+    format!("{authority}{}", without_dots(&format!("{folder}{reference}")))
+}
+
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "." => {}
+            ".." => {
+                kept.pop();
+            }
+            segment => kept.push(segment),
+        }
+    }
+    kept.join("/")
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        if byte == b'%' {
+            let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &tail[2..];
+        } else {
+            bytes.push(byte);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

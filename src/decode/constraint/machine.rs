@@ -1,0 +1,270 @@
+//! The automaton over one value: interned states, cached edges, and the dispatch of a byte to the state's own rules.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::children::Goals;
+use super::expr::ExprId;
+use super::leaf::{Kind, NameId};
+use super::local::{Edge, Id, Interned, Local, LocalId, Name, Object, Place};
+use super::plan::Plan;
+use super::policy::Policy;
+use super::rules::Rules;
+use super::space::Space;
+use super::tables::Graph;
+
+/// Cached edges and interned states beyond this many are thrown away and found again when needed.
+const MAX_STATES: usize = 200_000;
+
+/// States of values and the edges between them, found as they are asked for.
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub graph: Graph,
+    pub policy: Policy,
+    pub(super) locals: Interned<Local>,
+    pub(super) goals: Interned<Goals>,
+    pub(super) objects: Interned<Object>,
+    pub(super) orders: Interned<Vec<NameId>>,
+    pub(super) residuals: Interned<Vec<ExprId>>,
+    pub(super) verdicts: Interned<Vec<bool>>,
+    pub(super) plans: FxHashMap<u32, Arc<Plan>>,
+    pub(super) others_alive: FxHashMap<(u32, Id<Vec<ExprId>>), bool>,
+    rows: Vec<Option<Box<[u32; 256]>>>,
+    pushes: Interned<(LocalId, LocalId)>,
+    resumed: FxHashMap<(LocalId, Id<Vec<bool>>, bool), Option<LocalId>>,
+    start: LocalId,
+}
+
+/// Edges are cached as numbers: what they do in the low bits, where they lead above.
+mod cell {
+    pub(super) const UNKNOWN: u32 = 0;
+    pub(super) const DEAD: u32 = 1;
+    pub(super) const GO: u32 = 2;
+    pub(super) const GO_IF_NEW: u32 = 3;
+    pub(super) const PUSH: u32 = 4;
+    pub(super) const POP: u32 = 5;
+    pub(super) const POP_THEN: u32 = 6;
+    pub(super) const BITS: u32 = 3;
+}
+
+impl Machine {
+    /// A machine at the start of the rules' text.
+    pub(super) fn new(rules: &Rules) -> Self {
+        let mut machine = Self {
+            graph: rules.graph.clone(),
+            policy: rules.policy,
+            locals: Interned::default(),
+            goals: Interned::default(),
+            objects: Interned::default(),
+            orders: Interned::default(),
+            residuals: Interned::default(),
+            verdicts: Interned::default(),
+            plans: FxHashMap::default(),
+            others_alive: FxHashMap::default(),
+            rows: Vec::new(),
+            pushes: Interned::default(),
+            resumed: FxHashMap::default(),
+            start: 0,
+        };
+        machine.start = machine.value(Goals::only(rules.root));
+        machine
+    }
+
+    /// The state before the first byte.
+    pub(super) fn start(&self) -> LocalId {
+        self.start
+    }
+
+    /// Whether so much is cached that it should be thrown away.
+    pub(super) fn is_full(&self) -> bool {
+        let n_patterns: usize = self.graph.patterns.iter().map(super::pattern::Pattern::n_states).sum();
+        self.locals.len() + self.graph.exprs.len() + n_patterns > MAX_STATES
+    }
+
+    /// Where a byte leads.
+    pub(super) fn edge(&mut self, local: LocalId, byte: u8) -> Edge {
+        if let Some(Some(row)) = self.rows.get(local as usize) {
+            let cell = row[byte as usize];
+            if cell != cell::UNKNOWN {
+                return self.decode(cell);
+            }
+        }
+        let edge = self.find_edge(local, byte);
+        let cell = self.encode(edge);
+        if self.rows.len() <= local as usize {
+            self.rows.resize(self.locals.len(), None);
+        }
+        self.rows[local as usize].get_or_insert_with(|| Box::new([cell::UNKNOWN; 256]))[byte as usize] = cell;
+        edge
+    }
+
+    fn decode(&self, cell: u32) -> Edge {
+        let to = cell >> cell::BITS;
+        match cell & ((1 << cell::BITS) - 1) {
+            cell::GO => Edge::Go(to),
+            cell::GO_IF_NEW => Edge::GoIfNew(to),
+            cell::PUSH => {
+                let (waiting, child) = **self.pushes.get(Id::new(to));
+                Edge::Push { waiting, child }
+            }
+            cell::POP => Edge::Pop { verdicts: Id::new(to) },
+            cell::POP_THEN => Edge::PopThen { verdicts: Id::new(to) },
+            _ => Edge::Dead,
+        }
+    }
+
+    fn encode(&mut self, edge: Edge) -> u32 {
+        let (kind, to) = match edge {
+            Edge::Dead => (cell::DEAD, 0),
+            Edge::Go(to) => (cell::GO, to),
+            Edge::GoIfNew(to) => (cell::GO_IF_NEW, to),
+            Edge::Push { waiting, child } => (cell::PUSH, self.pushes.id((waiting, child)).idx),
+            Edge::Pop { verdicts } => (cell::POP, verdicts.idx),
+            Edge::PopThen { verdicts } => (cell::POP_THEN, verdicts.idx),
+        };
+        kind | to << cell::BITS
+    }
+
+    fn find_edge(&mut self, local: LocalId, byte: u8) -> Edge {
+        let state = Arc::clone(self.locals.get(Id::new(local)));
+        match &*state {
+            Local::Value { goals, space } => match self.space(*space, byte) {
+                Some(space) => self.go(Local::Value { goals: *goals, space }),
+                None => self.begin_value(*goals, byte).map_or(Edge::Dead, Edge::Go),
+            },
+            Local::Word { word, at, verdicts } => self.word_edge(*word, *at, *verdicts, byte),
+            Local::Number { goals, digits, form, text } => {
+                self.number_edge(*goals, *digits, *form, text, byte)
+            }
+            Local::Text { goals, lex } => self.text_edge(*goals, *lex, byte),
+            Local::Object { object, place, space } => self.object_edge(*object, *place, *space, byte),
+            Local::Name(name) => self.name_edge(name, byte),
+            Local::Colon { waiting, child, space } => match (byte, self.space(*space, byte)) {
+                (_, Some(space)) => self.go(Local::Colon { waiting: *waiting, child: *child, space }),
+                (b':', None) => {
+                    let child = self.local(Local::Value { goals: *child, space: Space::default() });
+                    Edge::Push { waiting: *waiting, child }
+                }
+                _ => Edge::Dead,
+            },
+            Local::Array { goals, place, space } => self.array_edge(*goals, *place, *space, byte),
+            Local::Member { .. } | Local::Item { .. } => Edge::Dead,
+            Local::Done { space } => {
+                let space = self.space(*space, byte).filter(|_| self.trailing_space());
+                space.map_or(Edge::Dead, |space| self.go(Local::Done { space }))
+            }
+        }
+    }
+
+    /// Where a value that waited for a child goes on; `repeats` when the child is an item equal to an earlier one.
+    pub(super) fn resume(&mut self, waiting: LocalId, verdicts: Id<Vec<bool>>, repeats: bool) -> Option<LocalId> {
+        if let Some(&known) = self.resumed.get(&(waiting, verdicts, repeats)) {
+            return known;
+        }
+        let state = Arc::clone(self.locals.get(Id::new(waiting)));
+        let list = Arc::clone(self.verdicts.get(verdicts));
+        let next = match &*state {
+            Local::Member { object } => self.resume_object(*object, &list),
+            Local::Item { goals, .. } => self.resume_array(*goals, &list, repeats),
+            _ => None,
+        };
+        self.resumed.insert((waiting, verdicts, repeats), next);
+        next
+    }
+
+    /// Whether it matters if the item being written equals an earlier one.
+    pub(super) fn compares(&self, waiting: LocalId) -> bool {
+        matches!(**self.locals.get(Id::new(waiting)), Local::Item { compares: true, .. })
+    }
+
+    /// The state after the whole text.
+    pub(super) fn done(&mut self) -> LocalId {
+        self.local(Local::Done { space: Space::default() })
+    }
+
+    /// Whether the text may end in this state of its outermost value.
+    pub(super) fn may_end(&mut self, local: LocalId) -> bool {
+        match &*Arc::clone(self.locals.get(Id::new(local))) {
+            Local::Done { .. } => true,
+            Local::Number { goals, digits, text, .. } => self.number_end(*goals, *digits, text).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether nothing but white space can follow.
+    pub(super) fn is_done(&self, local: LocalId) -> bool {
+        matches!(**self.locals.get(Id::new(local)), Local::Done { .. })
+    }
+
+    pub(super) fn space(&self, space: Space, byte: u8) -> Option<Space> {
+        space.step(byte, self.policy.space)
+    }
+
+    fn trailing_space(&self) -> bool {
+        self.policy.space == super::policy::Whitespace::Any
+    }
+
+    pub(super) fn local(&mut self, local: Local) -> LocalId {
+        self.locals.id(local).idx
+    }
+
+    pub(super) fn go(&mut self, local: Local) -> Edge {
+        Edge::Go(self.local(local))
+    }
+
+    /// The state before a value of which this is asked.
+    pub(super) fn value(&mut self, goals: Goals) -> LocalId {
+        let goals = self.goals.id(goals);
+        self.local(Local::Value { goals, space: Space::default() })
+    }
+
+    /// The state after a value's first byte.
+    pub(super) fn begin_value(&mut self, goals: Id<Goals>, byte: u8) -> Option<LocalId> {
+        let kind = match byte {
+            b'n' => Kind::Null,
+            b'f' => Kind::False,
+            b't' => Kind::True,
+            b'-' | b'0'..=b'9' => Kind::Number,
+            b'"' => Kind::Text,
+            b'[' => Kind::Array,
+            b'{' => Kind::Object,
+            _ => return None,
+        };
+        let goals = Arc::clone(self.goals.get(goals));
+        let goals = self.graph.change(&goals, &mut |graph, id| graph.open(id, kind))?;
+        match kind {
+            Kind::Null | Kind::False | Kind::True => {
+                let verdicts = self.graph.finish(&goals, &|_| false)?;
+                let verdicts = self.verdicts.id(verdicts);
+                Some(self.local(Local::Word { word: kind, at: 1, verdicts }))
+            }
+            Kind::Number => self.begin_number(&goals, byte),
+            Kind::Text => self.begin_text(goals),
+            Kind::Array => {
+                let goals = self.goals.id(goals);
+                let local = Local::Array { goals, place: Place::Open, space: Space::default() };
+                (self.array_end(goals).is_some() || self.next_item(goals).is_some()).then(|| self.local(local))
+            }
+            Kind::Object => self.begin_object(goals),
+        }
+    }
+
+    fn word_edge(&mut self, word: Kind, at: u8, verdicts: Id<Vec<bool>>, byte: u8) -> Edge {
+        let letters: &[u8] = match word {
+            Kind::Null => b"null",
+            Kind::True => b"true",
+            _ => b"false",
+        };
+        match usize::from(at) {
+            at if letters[at] != byte => Edge::Dead,
+            at if at + 1 == letters.len() => Edge::Pop { verdicts },
+            at => self.go(Local::Word { word, at: at as u8 + 1, verdicts }),
+        }
+    }
+
+    /// A name in progress as a state.
+    pub(super) fn name(&mut self, name: Name) -> LocalId {
+        self.local(Local::Name(name))
+    }
+}

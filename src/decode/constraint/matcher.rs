@@ -1,0 +1,241 @@
+//! One text against the rules: a stack of values over the machine. Knows no tokens.
+
+use super::local::{Edge, LocalId};
+use super::machine::Machine;
+use super::rules::Rules;
+use super::written::{self, Written};
+
+/// Values may nest so deep: as far as JSON parsers read.
+const MAX_DEPTH: u32 = 120;
+
+/// A value that waits for its child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::decode) struct Frame {
+    waiting: LocalId,
+    /// Index of the frame below plus one; 0 for the outermost.
+    below: u32,
+    /// Where in the text the child begins, white space included.
+    start: u32,
+    depth: u32,
+}
+
+/// Where a text stands: the state of the innermost value and the frame it will go back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::decode) struct Spot {
+    pub(in crate::decode) top: LocalId,
+    /// Index of the frame plus one; 0 when the innermost value is the whole text.
+    frame: u32,
+}
+
+/// A text so far. Cheap to clone, so that a draft can be tried and taken back.
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    generation: u32,
+    text: Vec<u8>,
+    frames: Vec<Frame>,
+    spot: Spot,
+}
+
+impl Matcher {
+    /// What has been written.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The frames and the spot, for a walk that goes on from here.
+    pub(in crate::decode) fn parts(&self) -> (&[Frame], Spot) {
+        (&self.frames, self.spot)
+    }
+
+    /// Adds bytes that were followed from here to a spot over these frames.
+    pub(in crate::decode) fn accept(&mut self, bytes: &[u8], frames: &[Frame], spot: Spot) {
+        self.text.extend_from_slice(bytes);
+        self.frames = stack(frames, spot.frame);
+        self.spot = Spot { frame: self.frames.len() as u32, ..spot };
+    }
+}
+
+/// Rules at work: what may be written next, found as it is asked for and remembered.
+#[derive(Debug)]
+pub struct Constraint {
+    rules: std::sync::Arc<Rules>,
+    machine: Machine,
+    generation: u32,
+}
+
+impl Constraint {
+    /// A constraint with nothing found out yet.
+    pub fn new(rules: std::sync::Arc<Rules>) -> Self {
+        Self { machine: Machine::new(&rules), rules, generation: 0 }
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// A text with nothing written.
+    pub fn start(&self) -> Matcher {
+        let spot = Spot { top: self.machine.start(), frame: 0 };
+        Matcher { generation: self.generation, text: Vec::new(), frames: Vec::new(), spot }
+    }
+
+    /// Writes one more byte; false, and nothing changes, when it may not stand there.
+    pub fn advance(&mut self, matcher: &mut Matcher, byte: u8) -> bool {
+        self.refresh(matcher);
+        let written = Written { before: &matcher.text, path: &[] };
+        let Some(spot) = self.step(&mut matcher.frames, matcher.spot, byte, written) else { return false };
+        let frames = std::mem::take(&mut matcher.frames);
+        matcher.accept(&[byte], &frames, spot);
+        true
+    }
+
+    /// Writes as many of the bytes as may stand there, and says how many.
+    pub fn advance_all(&mut self, matcher: &mut Matcher, bytes: &[u8]) -> usize {
+        bytes.iter().take_while(|&&byte| self.advance(matcher, byte)).count()
+    }
+
+    /// Whether the text may end here.
+    pub fn may_end(&mut self, matcher: &mut Matcher) -> bool {
+        self.refresh(matcher);
+        matcher.spot.frame == 0 && self.machine.may_end(matcher.spot.top)
+    }
+
+    /// Whether the text is whole and nothing but white space could follow.
+    pub fn is_complete(&mut self, matcher: &mut Matcher) -> bool {
+        self.refresh(matcher);
+        self.machine.is_done(matcher.spot.top)
+    }
+
+    /// The bytes that must come next: while only one can follow and the text may not end.
+    pub fn forced(&mut self, matcher: &Matcher) -> Vec<u8> {
+        let mut ahead = matcher.clone();
+        let from = ahead.text.len();
+        while !self.may_end(&mut ahead) {
+            let Some(byte) = self.only_byte(&mut ahead) else { break };
+            if !self.advance(&mut ahead, byte) {
+                break;
+            }
+        }
+        ahead.text.split_off(from)
+    }
+
+    /// The bytes that may come next, in ascending order.
+    pub fn next_bytes(&mut self, matcher: &mut Matcher) -> Vec<u8> {
+        (0..=u8::MAX).filter(|&byte| self.can_advance(matcher, byte)).collect()
+    }
+
+    fn only_byte(&mut self, matcher: &mut Matcher) -> Option<u8> {
+        let mut found = None;
+        for byte in 0..=u8::MAX {
+            if self.can_advance(matcher, byte) {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some(byte);
+            }
+        }
+        found
+    }
+
+    fn can_advance(&mut self, matcher: &mut Matcher, byte: u8) -> bool {
+        self.refresh(matcher);
+        let n_frames = matcher.frames.len();
+        let written = Written { before: &matcher.text, path: &[] };
+        let possible = self.step(&mut matcher.frames, matcher.spot, byte, written).is_some();
+        matcher.frames.truncate(n_frames);
+        possible
+    }
+
+    /// Throws away what was found out when it has grown too large. Matchers find their place again by themselves.
+    pub(in crate::decode) fn trim(&mut self) -> bool {
+        let full = self.machine.is_full();
+        if full {
+            self.machine = Machine::new(&self.rules);
+            self.generation += 1;
+        }
+        full
+    }
+
+    /// Brings a matcher from before a [`Constraint::trim`] up to date.
+    pub(in crate::decode) fn refresh(&mut self, matcher: &mut Matcher) {
+        if matcher.generation == self.generation {
+            return;
+        }
+        let text = std::mem::take(&mut matcher.text);
+        *matcher = self.start();
+        for byte in text {
+            let written = Written { before: &matcher.text, path: &[] };
+            let spot = self.step(&mut matcher.frames, matcher.spot, byte, written);
+            let frames = std::mem::take(&mut matcher.frames);
+            matcher.accept(&[byte], &frames, spot.expect("a text that was accepted is accepted again"));
+        }
+    }
+
+    /// Where a byte leads from a spot. New frames are added to `frames`; none is taken away.
+    pub(in crate::decode) fn step(
+        &mut self,
+        frames: &mut Vec<Frame>,
+        spot: Spot,
+        byte: u8,
+        written: Written<'_>,
+    ) -> Option<Spot> {
+        match self.machine.edge(spot.top, byte) {
+            Edge::Dead => None,
+            Edge::Go(top) => Some(Spot { top, ..spot }),
+            Edge::GoIfNew(top) => {
+                let start = frame_at(frames, spot.frame).map_or(0, |frame| frame.start);
+                (!written::repeats_name(written, start as usize)).then_some(Spot { top, ..spot })
+            }
+            Edge::Push { waiting, child } => {
+                let depth = frame_at(frames, spot.frame).map_or(0, |frame| frame.depth) + 1;
+                // The child of `[` begins with this byte, that of `:` and `,` with the next.
+                let start = written.len() as u32 + u32::from(matches!(byte, b':' | b','));
+                frames.push(Frame { waiting, below: spot.frame, start, depth });
+                (depth < MAX_DEPTH).then_some(Spot { top: child, frame: frames.len() as u32 })
+            }
+            Edge::Pop { verdicts } => self.pop(frames, spot, verdicts, Some(byte), written),
+            Edge::PopThen { verdicts } => {
+                let spot = self.pop(frames, spot, verdicts, None, written)?;
+                self.step(frames, spot, byte, written)
+            }
+        }
+    }
+
+    fn pop(
+        &mut self,
+        frames: &[Frame],
+        spot: Spot,
+        verdicts: super::local::Id<Vec<bool>>,
+        last: Option<u8>,
+        written: Written<'_>,
+    ) -> Option<Spot> {
+        let Some(&frame) = frame_at(frames, spot.frame) else {
+            return Some(Spot { top: self.machine.done(), frame: 0 });
+        };
+        let repeats = self.machine.compares(frame.waiting) && {
+            let array = frame_at(frames, frame.below).map_or(0, |frame| frame.start);
+            written::repeats_item(written, last, array as usize, frame.start as usize)
+        };
+        let top = self.machine.resume(frame.waiting, verdicts, repeats)?;
+        Some(Spot { top, frame: frame.below })
+    }
+}
+
+fn frame_at(frames: &[Frame], frame: u32) -> Option<&Frame> {
+    frames.get((frame as usize).checked_sub(1)?)
+}
+
+/// The frames below and including one, outermost first, without those a walk has left behind.
+fn stack(frames: &[Frame], mut frame: u32) -> Vec<Frame> {
+    let mut kept = Vec::new();
+    while let Some(&found) = frame_at(frames, frame) {
+        kept.push(found);
+        frame = found.below;
+    }
+    kept.reverse();
+    for (below, frame) in kept.iter_mut().enumerate() {
+        frame.below = below as u32;
+    }
+    kept
+}

@@ -1,0 +1,98 @@
+//! The text tokens as a flat preorder trie over their bytes. Knows no constraint.
+
+use super::TokenId;
+
+/// One byte of one or more tokens; its children follow it directly.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::decode) struct Node {
+    /// The byte that leads here from the parent.
+    pub byte: u8,
+    /// Bytes before this one on the way from the root.
+    pub depth: u16,
+    /// Index of the first node that is not below this one.
+    pub end: u32,
+    /// Index of this node's first token in [`Trie::tokens`]; the next node's index ends the list.
+    tokens: u32,
+}
+
+/// A preorder array: a refused byte skips to `end`, and the tokens of a whole subtree are one slice.
+#[derive(Debug, Default)]
+pub(in crate::decode) struct Trie {
+    nodes: Vec<Node>,
+    tokens: Vec<TokenId>,
+    longest: usize,
+}
+
+impl Trie {
+    /// A trie of the given pieces; none of them is empty.
+    pub(in crate::decode) fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], TokenId)>) -> Self {
+        // Sorted once at load: the preorder walk needs siblings adjacent.
+        let mut sorted: Vec<_> = pieces.collect();
+        sorted.sort_unstable();
+        let mut trie = Self::default();
+        let mut open: Vec<usize> = Vec::new();
+        let mut last: &[u8] = &[];
+        for (bytes, token) in sorted {
+            let shared = last.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+            trie.close(&mut open, shared);
+            for (depth, &byte) in bytes.iter().enumerate().skip(shared) {
+                open.push(trie.nodes.len());
+                trie.nodes.push(Node { byte, depth: depth as u16, end: 0, tokens: trie.tokens.len() as u32 });
+            }
+            trie.tokens.push(token);
+            trie.longest = trie.longest.max(bytes.len());
+            last = bytes;
+        }
+        trie.close(&mut open, 0);
+        trie
+    }
+
+    /// The nodes in preorder.
+    pub(in crate::decode) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The tokens that end exactly at a node.
+    pub(in crate::decode) fn tokens_at(&self, node: usize) -> &[TokenId] {
+        &self.tokens[self.nodes[node].tokens as usize..self.first_token(node + 1)]
+    }
+
+    /// Bytes of the longest token.
+    pub(in crate::decode) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    fn first_token(&self, node: usize) -> usize {
+        self.nodes.get(node).map_or(self.tokens.len(), |node| node.tokens as usize)
+    }
+
+    fn close(&mut self, open: &mut Vec<usize>, depth: usize) {
+        let end = self.nodes.len() as u32;
+        for node in open.drain(depth..) {
+            self.nodes[node].end = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_token_is_found_at_the_node_that_spells_it() {
+        let pieces: [&[u8]; 7] = [b"a", b"ab", b"b", b"ab", b"\xff\x00", b"abc", b"b"];
+        let trie = Trie::new(pieces.iter().enumerate().map(|(idx, piece)| (*piece, TokenId(idx as u32))));
+        let mut path = Vec::new();
+        let mut found = Vec::new();
+        for (idx, node) in trie.nodes().iter().enumerate() {
+            path.truncate(node.depth as usize);
+            path.push(node.byte);
+            found.extend(trie.tokens_at(idx).iter().map(|token| (token.0 as usize, path.clone())));
+        }
+        found.sort();
+        assert_eq!(found, pieces.iter().map(|piece| piece.to_vec()).enumerate().collect::<Vec<_>>());
+        assert_eq!(trie.nodes().len(), 6);
+        assert_eq!(trie.nodes()[0].end, 3, "a, ab, abc are one subtree");
+        assert_eq!(trie.longest(), 3);
+    }
+}
