@@ -84,22 +84,23 @@ fn main() -> Result<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let answer = match serde_json::from_str(&line).with_context(|| format!("not a request: {line:.80}"))? {
-            Request::Hello => json!({
-                "engine": "nightjar", "version": env!("CARGO_PKG_VERSION"), "n_vocab": vocab.len(),
-            }),
-            Request::Compile { schema } => {
-                allowed = None;
-                let (engine, answer) = compile(schema.get(), policy, &vocab);
-                allowed = engine.or(allowed);
-                answer
-            }
-            Request::Walk { tokens } => match &mut allowed {
-                Some(allowed) => walk(allowed, &tokens, &vocab),
-                None => json!({"accepted": false, "error": "no schema is compiled"}),
-            },
-            Request::Quit => break,
-        };
+        let answer =
+            match serde_json::from_str(&line).with_context(|| format!("not a request: {line:.80}"))? {
+                Request::Hello => json!({
+                    "engine": "nightjar", "version": env!("CARGO_PKG_VERSION"), "n_vocab": vocab.len(),
+                }),
+                Request::Compile { schema } => {
+                    allowed = None;
+                    let (engine, answer) = compile(schema.get(), policy, &vocab);
+                    allowed = engine.or(allowed);
+                    answer
+                }
+                Request::Walk { tokens } => match &mut allowed {
+                    Some(allowed) => walk(allowed, &tokens, &vocab),
+                    None => json!({"accepted": false, "error": "no schema is compiled"}),
+                },
+                Request::Quit => break,
+            };
         writeln!(out, "{answer}")?;
         out.flush()?;
     }
@@ -187,7 +188,10 @@ fn read_vocab(path: &PathBuf) -> Result<Vocab> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut lines = text.lines();
     let header = lines.next().context("the vocabulary file is empty")?;
-    let eos = header.split_whitespace().find_map(|field| field.strip_prefix("eos=")).context("no eos= in the header")?;
+    let eos = header
+        .split_whitespace()
+        .find_map(|field| field.strip_prefix("eos="))
+        .context("no eos= in the header")?;
     let eos: usize = eos.parse().context("eos= is not a token id")?;
     let mut tokens = Vec::new();
     for (idx, line) in lines.enumerate() {
@@ -205,5 +209,8 @@ fn read_vocab(path: &PathBuf) -> Result<Vocab> {
 
 fn bytes(hex: &str) -> Result<Vec<u8>> {
     let digit = |c: u8| char::from(c).to_digit(16).context("not a hex digit");
-    hex.as_bytes().chunks(2).map(|pair| Ok((digit(pair[0])? * 16 + digit(*pair.last().context("")?)?) as u8)).collect()
+    hex.as_bytes()
+        .chunks(2)
+        .map(|pair| Ok((digit(pair[0])? * 16 + digit(*pair.last().context("")?)?) as u8))
+        .collect()
 }

@@ -16,8 +16,11 @@ fn sweep(settings: &str) -> Sweep {
 }
 
 fn subject(schema: &str, texts: &[&str]) -> Subject {
-    let cases: Vec<String> =
-        texts.iter().enumerate().map(|(n, text)| format!(r#"{{"id": "{n}", "text": "{text}", "expected": {{}}}}"#)).collect();
+    let cases: Vec<String> = texts
+        .iter()
+        .enumerate()
+        .map(|(n, text)| format!(r#"{{"id": "{n}", "text": "{text}", "expected": {{}}}}"#))
+        .collect();
     let text = format!(
         r#"{{"name": "s", "description": "d", "schema": {schema}, "examples": [{{"text": "e", "json": {{}}}}], "cases": [{}]}}"#,
         cases.join(",")
@@ -27,7 +30,10 @@ fn subject(schema: &str, texts: &[&str]) -> Subject {
 }
 
 fn models(hashes: &[&str]) -> Vec<Contestant> {
-    (1..).zip(hashes).map(|(id, sha256)| Contestant { model: ModelId(id), sha256: (*sha256).to_owned() }).collect()
+    (1..)
+        .zip(hashes)
+        .map(|(id, sha256)| Contestant { model: ModelId(id), sha256: (*sha256).to_owned() })
+        .collect()
 }
 
 fn attempts(subject: &Subject, models: &[Contestant], sweep: &Sweep) -> Vec<Attempt> {
@@ -86,7 +92,11 @@ fn cases_that_ask_the_same_are_asked_once() {
 #[test]
 fn what_is_known_decides_what_is_missing() {
     let strange = r#"{"type": "object", "properties": {"word": {"pattern": "^(?=x)"}}}"#;
-    let all = attempts(&subject(strange, &["a", "b", "c", "d"]), &models(&["x"]), &sweep("[sweep]\nstrategies = [\"J\", \"J+\"]"));
+    let all = attempts(
+        &subject(strange, &["a", "b", "c", "d"]),
+        &models(&["x"]),
+        &sweep("[sweep]\nstrategies = [\"J\", \"J+\"]"),
+    );
     assert!(all.iter().all(|attempt| attempt.unsupported.is_some() == (attempt.strategy == Strategy::JPlus)));
     let key = |index: usize| all[index].key.clone();
     let known = HashMap::from([

@@ -19,8 +19,10 @@ fn files_dropped_while_the_daemon_runs_join_the_plan_and_status_answers_meanwhil
     let daemon = std::thread::spawn(move || nightjar::daemon::run(setup));
     let wait_for = |n: &str| {
         for _ in 0..600 {
-            if house.database().exists() && rows(&house, "SELECT count(*) FROM sqlite_master WHERE name = 'attempts'") == "1"
-                && rows(&house, "SELECT count(*) FROM attempts") == n {
+            if house.database().exists()
+                && rows(&house, "SELECT count(*) FROM sqlite_master WHERE name = 'attempts'") == "1"
+                && rows(&house, "SELECT count(*) FROM attempts") == n
+            {
                 return;
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
@@ -36,7 +38,8 @@ fn files_dropped_while_the_daemon_runs_join_the_plan_and_status_answers_meanwhil
     assert!(nightjar::daemon::is_locked(&house.state()));
     assert!(matches!(house.sweep(), Err(nightjar::daemon::Error::Locked(_))), "one daemon to a folder");
     // The daemon handles signals of its process, and that is this test's process.
-    let told = std::process::Command::new("kill").args(["-TERM", &std::process::id().to_string()]).status().unwrap();
+    let told =
+        std::process::Command::new("kill").args(["-TERM", &std::process::id().to_string()]).status().unwrap();
     assert!(told.success());
     let ending = daemon.join().unwrap().unwrap();
     assert!(ending.interrupted && ending.n_missing == 0);

@@ -42,7 +42,18 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "prompt",
         ],
     ),
-    ("plan", &["decode::constraint", "decode::engine::frames", "decode::profile", "hash", "prompt", "scenario", "store"]),
+    (
+        "plan",
+        &[
+            "decode::constraint",
+            "decode::engine::frames",
+            "decode::profile",
+            "hash",
+            "prompt",
+            "scenario",
+            "store",
+        ],
+    ),
     ("parse", &[]),
     ("score", &["parse"]),
     ("store", &["decode::engine::frames", "hash", "parse", "scenario", "score"]),
@@ -90,7 +101,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
 const FENCED: &[(&str, &str)] = &[
     ("llama_cpp_2", "src/decode/engine/llama.rs"),
     ("rusqlite", "src/store/"),
-    ("notify", "src/inbox/watch.rs"),
+    ("notify", "src/inbox/"),
     ("tokio", "src/daemon/ src/inbox/watch.rs src/decode/engine/process.rs"),
     ("clap", "src/cli/ src/main.rs"),
 ];
@@ -146,7 +157,8 @@ fn named(code: &str) -> BTreeSet<String> {
             assert!(!inner.contains('{'), "take apart the nested group in `crate::{{{inner}`");
             paths.extend(inner.split(',').map(|path| path.trim().to_owned()).filter(|path| !path.is_empty()));
         } else {
-            paths.insert(rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | ':')).collect());
+            paths
+                .insert(rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | ':')).collect());
         }
     }
     paths
@@ -167,7 +179,10 @@ fn modules_name_only_what_lies_before_them() {
         let rule = MAY_NAME.iter().find(|(name, _)| is_inside(&module, name));
         let (own, allowed) = rule.unwrap_or_else(|| panic!("{module} is in no row of MAY_NAME"));
         for named in named(&code(text)) {
-            let good = is_inside(&named, own) || allowed.iter().any(|name| is_inside(&named, name));
+            // `pub(in crate::decode)` is a visibility, not a use.
+            let good = named == "decode"
+                || is_inside(&named, own)
+                || allowed.iter().any(|name| is_inside(&named, name));
             if !good {
                 broken.push(format!("{} names crate::{named}", path.display()));
             }
@@ -197,7 +212,11 @@ fn files_are_short_and_say_what_lives_in_them() {
     for (path, text) in sources() {
         let n_lines = text.lines().count();
         assert!(n_lines <= LONGEST_FILE, "{} has {n_lines} lines, more than {LONGEST_FILE}", path.display());
-        assert!(is_test(&path) || text.starts_with("//! "), "{} does not say what lives in it", path.display());
+        assert!(
+            is_test(&path) || text.starts_with("//! "),
+            "{} does not say what lives in it",
+            path.display()
+        );
     }
 }
 
@@ -208,5 +227,8 @@ fn the_checker_sees_what_it_should() {
         named(code).into_iter().collect::<Vec<_>>(),
         ["parse::Json", "plan::Key", "score", "store::"].map(str::to_owned)
     );
-    assert!(is_inside("decode::vocab::Mask", "decode::vocab") && !is_inside("decode::vocabulary", "decode::vocab"));
+    assert!(
+        is_inside("decode::vocab::Mask", "decode::vocab")
+            && !is_inside("decode::vocabulary", "decode::vocab")
+    );
 }

@@ -18,8 +18,14 @@ fn a_sweep_runs_every_cell_once_and_a_second_one_costs_nothing() {
     house.drop_in("words.json", &scenario("words", &WORDS));
     let ending = house.sweep().unwrap();
     assert_eq!((ending.n_missing, ending.n_errored, ending.given_up), (0, 0, Vec::new()));
-    insta::assert_snapshot!(rows(&house, "SELECT model, strategy, tests, flawless, failed, f1_micro, doc_micro, score, points, complete FROM leaderboard ORDER BY 1, 2"));
-    insta::assert_snapshot!(rows(&house, "SELECT strategy, \"case\", outcome, finish, output FROM case_results WHERE model = 'alpha' ORDER BY 2, 1"));
+    insta::assert_snapshot!(rows(
+        &house,
+        "SELECT model, strategy, tests, flawless, failed, f1_micro, doc_micro, score, points, complete FROM leaderboard ORDER BY 1, 2"
+    ));
+    insta::assert_snapshot!(rows(
+        &house,
+        "SELECT strategy, \"case\", outcome, finish, output FROM case_results WHERE model = 'alpha' ORDER BY 2, 1"
+    ));
     assert_eq!(rows(&house, "SELECT count(*), count(DISTINCT key) FROM attempts"), "30|30");
     assert_eq!(rows(&house, "SELECT count(*) FROM prompts"), "10");
 
@@ -41,16 +47,29 @@ fn a_corrected_scenario_runs_only_what_its_change_can_alter() {
     house.drop_in("words.json", &scenario("words", &words));
     house.sweep().unwrap();
     assert_eq!(rows(&house, "SELECT count(*) FROM attempts"), "15");
-    assert_eq!(rows(&house, "SELECT sum(flawless), sum(tests), min(complete) FROM leaderboard WHERE strategy IN ('P', 'PJ')"), "4|6|1");
+    assert_eq!(
+        rows(
+            &house,
+            "SELECT sum(flawless), sum(tests), min(complete) FROM leaderboard WHERE strategy IN ('P', 'PJ')"
+        ),
+        "4|6|1"
+    );
 
     // Another description in the schema: the plain prompts do not show it, but J+ is held to the schema.
-    let described = scenario("words", &words).replace(r#""word":{"type":"string"}"#, r#""word":{"type":"string","description":"a word"}"#);
+    let described = scenario("words", &words)
+        .replace(r#""word":{"type":"string"}"#, r#""word":{"type":"string","description":"a word"}"#);
     house.drop_in("words.json", &described);
     house.sweep().unwrap();
-    assert_eq!(rows(&house, "SELECT strategy, count(*) FROM attempts GROUP BY 1 ORDER BY 1"), "J|3\nJ+|6\nP|6\nPJ|6\nPJ+|6");
+    assert_eq!(
+        rows(&house, "SELECT strategy, count(*) FROM attempts GROUP BY 1 ORDER BY 1"),
+        "J|3\nJ+|6\nP|6\nPJ|6\nPJ+|6"
+    );
 
     // More cases for it, as lines.
-    house.drop_in("more.jsonl", r#"{"scenario": "words", "id": "more", "text": "say {\"word\": \"x\"}", "expected": {"word": "x"}}"#);
+    house.drop_in(
+        "more.jsonl",
+        r#"{"scenario": "words", "id": "more", "text": "say {\"word\": \"x\"}", "expected": {"word": "x"}}"#,
+    );
     house.sweep().unwrap();
     assert_eq!(rows(&house, "SELECT done, missing FROM coverage GROUP BY 1, 2"), "4|0");
 }
@@ -59,15 +78,25 @@ fn a_corrected_scenario_runs_only_what_its_change_can_alter() {
 fn crashes_hangs_and_refusals_are_recorded_and_survived() {
     let mut house = House::with_models(&["alpha", "refused"]);
     house.settings = "[engine]\nstall_s = 1\n[sweep]\nstrategies = [\"P\"]".into();
-    house.drop_in("words.json", &scenario("words", &[
-        ("a", r#"{"word": "a"}"#, r#"{"word": "a"}"#),
-        ("b", r#"crash once {"word": "b"}"#, r#"{"word": "b"}"#),
-        ("c", r#"crash always {"word": "c"}"#, r#"{"word": "c"}"#),
-        ("d", r#"hang {"word": "d"}"#, r#"{"word": "d"}"#),
-        ("e", r#"{"word": "e"}"#, r#"{"word": "e"}"#),
-    ]));
+    house.drop_in(
+        "words.json",
+        &scenario(
+            "words",
+            &[
+                ("a", r#"{"word": "a"}"#, r#"{"word": "a"}"#),
+                ("b", r#"crash once {"word": "b"}"#, r#"{"word": "b"}"#),
+                ("c", r#"crash always {"word": "c"}"#, r#"{"word": "c"}"#),
+                ("d", r#"hang {"word": "d"}"#, r#"{"word": "d"}"#),
+                ("e", r#"{"word": "e"}"#, r#"{"word": "e"}"#),
+            ],
+        ),
+    );
     let ending = house.sweep().unwrap();
-    assert_eq!((ending.n_errored, ending.n_missing), (2, 5), "c and d stand as errored, the refused model has its five left");
+    assert_eq!(
+        (ending.n_errored, ending.n_missing),
+        (2, 5),
+        "c and d stand as errored, the refused model has its five left"
+    );
     assert_eq!(ending.given_up, [("refused".to_owned(), "this model refuses to be loaded".to_owned())]);
     assert_eq!(
         rows(&house, "SELECT \"case\", outcome, finish FROM case_results WHERE model = 'alpha' ORDER BY 1"),
@@ -77,7 +106,10 @@ fn crashes_hangs_and_refusals_are_recorded_and_survived() {
     assert!(errors.contains("SIGABRT") && errors.contains("no sign of the worker for 1 s"), "{errors}");
     let logs = rows(&house, "SELECT DISTINCT error_log FROM attempts WHERE error LIKE '%SIGABRT%'");
     assert!(logs.contains("crashing as told"), "{logs}");
-    assert_eq!(rows(&house, "SELECT problem FROM models WHERE name = 'refused'"), "this model refuses to be loaded");
+    assert_eq!(
+        rows(&house, "SELECT problem FROM models WHERE name = 'refused'"),
+        "this model refuses to be loaded"
+    );
     let coverage = rows(&house, "SELECT model, done, errored, missing FROM coverage ORDER BY 1");
     assert_eq!(coverage, "alpha|3|2|0\nrefused|0|0|5");
     assert_eq!(rows(&house, "SELECT complete FROM leaderboard"), "0");
@@ -86,10 +118,14 @@ fn crashes_hangs_and_refusals_are_recorded_and_survived() {
 #[test]
 fn a_schema_that_cannot_be_enforced_is_recorded_by_keyword_and_the_rest_runs() {
     let house = House::with_models(&["alpha"]);
-    let text = scenario("words", &WORDS).replace(r#""word":{"type":"string"}"#, r#""word":{"type":"string","pattern":"^(?=x)"}"#);
+    let text = scenario("words", &WORDS)
+        .replace(r#""word":{"type":"string"}"#, r#""word":{"type":"string","pattern":"^(?=x)"}"#);
     house.drop_in("words.json", &text);
     house.sweep().unwrap();
-    let outcomes = rows(&house, "SELECT strategy, outcome, count(*) FROM case_results WHERE strategy LIKE '%+' GROUP BY 1, 2 ORDER BY 1");
+    let outcomes = rows(
+        &house,
+        "SELECT strategy, outcome, count(*) FROM case_results WHERE strategy LIKE '%+' GROUP BY 1, 2 ORDER BY 1",
+    );
     assert_eq!(outcomes, "J+|unsupported_schema|3\nPJ+|unsupported_schema|3");
     assert!(rows(&house, "SELECT DISTINCT error FROM attempts WHERE error IS NOT NULL").contains("pattern"));
 }
@@ -106,6 +142,9 @@ fn a_bad_file_blocks_only_itself_and_says_what_would_be_right() {
     assert!(sidecar("bad.error.json").contains("casess"), "{}", sidecar("bad.error.json"));
     assert!(sidecar("lost.error.json").contains("wrds"), "{}", sidecar("lost.error.json"));
     assert!(rejected.join("bad.json").is_file() && house.state().join("processed/words.json").is_file());
-    assert_eq!(rows(&house, "SELECT name, outcome FROM files ORDER BY 1"), "bad.json|rejected\nlost.jsonl|rejected\nwords.json|stored");
+    assert_eq!(
+        rows(&house, "SELECT name, outcome FROM files ORDER BY 1"),
+        "bad.json|rejected\nlost.jsonl|rejected\nwords.json|stored"
+    );
     assert_eq!(rows(&house, "SELECT count(*) FROM attempts"), "15");
 }

@@ -9,7 +9,10 @@ use crate::scenario::Strategy;
 
 /// Finds out which local model, prompted and constrained how, turns text into correct JSON.
 #[derive(Debug, Parser)]
-#[command(version, after_help = "Exit codes: 0 done, 1 failure, 2 usage, 3 not running, 75 interrupted with work left, 78 configuration.")]
+#[command(
+    version,
+    after_help = "Exit codes: 0 done, 1 failure, 2 usage, 3 not running, 75 interrupted with work left, 78 configuration."
+)]
 pub struct Cli {
     /// What holds for every command.
     #[command(flatten)]

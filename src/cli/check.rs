@@ -88,14 +88,17 @@ fn summary(session: &Session, scenario: &Scenario) -> Summary {
 fn in_words(report: &Report) -> String {
     let file = report.file.display();
     let mut text = match (&report.scenario, report.problems.len()) {
-        (Some(scenario), _) => format!("{file}: good, scenario {} with {} cases\n", scenario.name, scenario.cases),
+        (Some(scenario), _) => {
+            format!("{file}: good, scenario {} with {} cases\n", scenario.name, scenario.cases)
+        }
         (None, 0) => format!("{file}: good\n"),
         (None, n) => format!("{file}: {n} problems\n"),
     };
     for problem in &report.problems {
         text += &format!("  {problem}\n");
     }
-    if let Some(reasons) = report.scenario.as_ref().and_then(|scenario| scenario.unsupported_schema.as_ref()) {
+    if let Some(reasons) = report.scenario.as_ref().and_then(|scenario| scenario.unsupported_schema.as_ref())
+    {
         text += &format!("  note: J+ and PJ+ cannot be run: {reasons}\n");
     }
     for note in &report.notes {

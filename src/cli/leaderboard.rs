@@ -63,7 +63,12 @@ fn paper_table(session: &Session, reader: &Reader, table: Table, format: Format)
     }
 }
 
-fn print(session: &Session, rows: &impl Serialize, table: &report::Table, format: Format) -> anyhow::Result<()> {
+fn print(
+    session: &Session,
+    rows: &impl Serialize,
+    table: &report::Table,
+    format: Format,
+) -> anyhow::Result<()> {
     session.print(rows, || match format {
         Format::Text => table.to_text(),
         Format::Markdown => table.to_markdown(),

@@ -141,7 +141,8 @@ fn layers(global: &Global) -> anyhow::Result<(Vec<Layer>, Option<PathBuf>)> {
             return Err(config::Error::Syntax { origin, message: error.to_string() }.into());
         }
     };
-    let ours = std::env::vars().filter(|(name, _)| name.starts_with("NIGHTJAR_") && name != "NIGHTJAR_CONFIG");
+    let ours =
+        std::env::vars().filter(|(name, _)| name.starts_with("NIGHTJAR_") && name != "NIGHTJAR_CONFIG");
     layers.push(Layer::environment(ours)?);
     layers.push(Layer::flags(global.set.iter().map(String::as_str))?);
     Ok((layers, origin))
@@ -150,11 +151,15 @@ fn layers(global: &Global) -> anyhow::Result<(Vec<Layer>, Option<PathBuf>)> {
 fn show_config(session: &Session, action: ConfigAction) -> anyhow::Result<Exit> {
     match action {
         ConfigAction::Show => {
-            session.print(&session.config, || toml::to_string_pretty(&session.config).unwrap_or_else(|e| e.to_string()))?;
+            session.print(&session.config, || {
+                toml::to_string_pretty(&session.config).unwrap_or_else(|e| e.to_string())
+            })?;
         }
         ConfigAction::Check => {
-            let origin = session.origin.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
-            session.print(&serde_json::json!({"origin": origin, "good": true}), || format!("{origin}: good"))?;
+            let origin =
+                session.origin.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
+            session
+                .print(&serde_json::json!({"origin": origin, "good": true}), || format!("{origin}: good"))?;
         }
     }
     Ok(Exit::Done)

@@ -29,12 +29,14 @@ pub(super) fn run(session: &Session) -> anyhow::Result<Exit> {
             let output = store.reader().output(attempt)?;
             let target = Target { case, revision };
             let error = output.error.as_deref();
-            let judged = judge.judge(store.reader(), &constants, target, output.finish, &output.text, error)?;
+            let judged =
+                judge.judge(store.reader(), &constants, target, output.finish, &output.text, error)?;
             verdicts.push((attempt, judged));
         }
         store.put_verdicts(&verdicts)?;
     }
     session.console.clear();
-    session.print(&json!({"judged": triples.len()}), || format!("{} verdicts judged again", triples.len()))?;
+    session
+        .print(&json!({"judged": triples.len()}), || format!("{} verdicts judged again", triples.len()))?;
     Ok(Exit::Done)
 }

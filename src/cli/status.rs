@@ -27,7 +27,9 @@ pub(super) fn run(session: &Session, follow: bool) -> anyhow::Result<Exit> {
     let state = &session.config.paths.state;
     let path = database(state);
     if !path.is_file() {
-        session.print(&serde_json::json!({ "running": false }), || format!("nothing has been run in {}", state.display()))?;
+        session.print(&serde_json::json!({ "running": false }), || {
+            format!("nothing has been run in {}", state.display())
+        })?;
         return Ok(Exit::NotRunning);
     }
     let reader = Reader::open(&path)?;

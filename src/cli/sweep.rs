@@ -36,7 +36,11 @@ fn run(session: Session, command: RunCommand) -> anyhow::Result<Exit> {
         on_progress: Box::new(move |progress| {
             let (done, missing) = (u64::from(progress.done), u64::from(progress.missing));
             let model = progress.model.as_deref().unwrap_or("-");
-            bar.progress(done, done + missing, &format!("{model}, {} seated, {} errored", progress.seated, progress.errored));
+            bar.progress(
+                done,
+                done + missing,
+                &format!("{model}, {} seated, {} errored", progress.seated, progress.errored),
+            );
         }),
         launch: Box::new(move |model: &Path| {
             let mut all: Vec<OsString> = vec!["worker".into(), "--model".into(), model.into()];

@@ -204,7 +204,8 @@ fn resolve_profile(written: &Written, origins: &layer::Origins) -> Result<Profil
     let mut whole = written.profiles["greedy"].clone();
     whole.extend(table.clone());
     whole.insert("name".into(), toml::Value::String(name.clone()));
-    let profile: Profile = whole.try_into().map_err(|e| origins.unreadable(&format!("profiles.{name}."), &e))?;
+    let profile: Profile =
+        whole.try_into().map_err(|e| origins.unreadable(&format!("profiles.{name}."), &e))?;
     profile.check().map_err(|(key, got, expected)| {
         origins.bad_value(&format!("profiles.{name}.{key}"), &got, expected)
     })?;

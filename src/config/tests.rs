@@ -22,7 +22,8 @@ fn every_default_can_be_set_by_file_variable_and_flag() {
         &[
             Layer::file("[engine]\nslots = 2\nthreads = 1\n[inbox]\nsettle_ms = 5", "c.toml").unwrap(),
             Layer::environment([("NIGHTJAR_ENGINE_SLOTS".into(), "3".into())]).unwrap(),
-            Layer::flags(["engine.slots=4", "sweep.strategies=J,PJ+", "profiles.greedy.temperature=1"]).unwrap(),
+            Layer::flags(["engine.slots=4", "sweep.strategies=J,PJ+", "profiles.greedy.temperature=1"])
+                .unwrap(),
         ],
         Path::new("."),
     )

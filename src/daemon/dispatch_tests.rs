@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::scenario::Strategy;
 use crate::decode::engine::frames::{Constraint, Finish};
 use crate::plan::{Key, Target};
+use crate::scenario::Strategy;
 use crate::store::CaseId;
 
 fn profile() -> Arc<Profile> {
@@ -75,7 +75,10 @@ fn play(events: &[u8], slots: u32, n_models: i64, n_each: i64) -> (Dispatch, Wor
         let dies = event % 16 == 0;
         if retiring || dies {
             let casualties = dispatch.on_gone("killed");
-            assert!(!retiring || casualties.attempts.is_empty(), "nothing is in flight when it is told to end");
+            assert!(
+                !retiring || casualties.attempts.is_empty(),
+                "nothing is in flight when it is told to end"
+            );
             for attempt in &casualties.attempts {
                 world.record(attempt, Finish::Errored);
             }

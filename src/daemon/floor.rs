@@ -177,7 +177,9 @@ impl Floor {
             None => {
                 let grace = Duration::from_secs(self.config.engine.grace_s);
                 let n_seated = self.dispatch.n_seated();
-                tracing::info!("stopping: {n_seated} seated attempts may finish; interrupt again to stop now");
+                tracing::info!(
+                    "stopping: {n_seated} seated attempts may finish; interrupt again to stop now"
+                );
                 self.stop = Some(Stop { deadline: now + grace, now: false });
                 self.dispatch.drain();
                 if let Some(worker) = &self.worker {
@@ -241,7 +243,9 @@ impl Floor {
             interrupted: self.stop.is_some(),
             n_missing: self.dispatch.n_missing(),
             n_errored: self.n_errored,
-            given_up: given_up.map(|(model, why)| (self.model_name(*model).to_owned(), why.clone())).collect(),
+            given_up: given_up
+                .map(|(model, why)| (self.model_name(*model).to_owned(), why.clone()))
+                .collect(),
         };
         let how = match &result {
             Err(_) => RunEnding::Failed,
@@ -250,7 +254,8 @@ impl Floor {
         };
         let mut progress = self.progress(Instant::now());
         progress.state = RunState::Ended;
-        let closed = self.store.put_progress(&progress).and_then(|()| self.store.end_run(self.run, how, &now()));
+        let closed =
+            self.store.put_progress(&progress).and_then(|()| self.store.end_run(self.run, how, &now()));
         result?;
         closed?;
         Ok(ending)

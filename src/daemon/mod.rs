@@ -6,8 +6,8 @@ mod lock;
 mod floor;
 mod pace;
 
-use std::path::{Path, PathBuf};
 use std::future::pending;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -113,7 +113,8 @@ async fn next_event(worker: Option<&mut Worker>) -> Event {
 
 async fn work(setup: Setup) -> Result<Ending, Error> {
     let handler = |kind| signal(kind).map_err(|source| Error::Io { what: "signal handler".into(), source });
-    let (mut interrupt, mut terminate) = (handler(SignalKind::interrupt())?, handler(SignalKind::terminate())?);
+    let (mut interrupt, mut terminate) =
+        (handler(SignalKind::interrupt())?, handler(SignalKind::terminate())?);
     let mut floor = Floor::open(setup)?;
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -74,7 +74,8 @@ mod tests {
     fn white_space_counts_across_tokens_and_starts_again_after_text() {
         let mut detector = LoopDetector::new(6, 1000);
         let pieces: [&[u8]; 6] = [b"  ", b"\n\n", b"x ", b" \t\r", b"\n", b" "];
-        let found: Vec<bool> = (0..).zip(pieces).map(|(id, piece)| detector.push(TokenId(id), piece)).collect();
+        let found: Vec<bool> =
+            (0..).zip(pieces).map(|(id, piece)| detector.push(TokenId(id), piece)).collect();
         assert_eq!(found, [false, false, false, false, false, true]);
     }
 }

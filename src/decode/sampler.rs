@@ -141,7 +141,8 @@ pub fn argmax(logits: &[f32]) -> Option<TokenId> {
             *lane = if logit > *lane { logit } else { *lane };
         }
     }
-    let top = lanes.iter().chain(rest).copied().filter(|logit| !logit.is_nan()).fold(f32::NEG_INFINITY, f32::max);
+    let top =
+        lanes.iter().chain(rest).copied().filter(|logit| !logit.is_nan()).fold(f32::NEG_INFINITY, f32::max);
     if top == f32::NEG_INFINITY {
         return None;
     }

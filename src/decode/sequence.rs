@@ -147,10 +147,14 @@ impl Sequence {
             }
             Phase::Thinking { rest, close, closing } => {
                 *rest = rest.saturating_sub(1);
-                if ends_reasoning(&self.text, piece.len()) {
+                if !close.is_empty() && ends_reasoning(&self.text, piece.len()) {
                     self.phase = Phase::Answer;
-                } else if *rest == 0 && closing.is_empty() {
-                    closing.extend(close.iter().copied());
+                } else if *rest == 0 {
+                    // Spent: the end is fed, all of it, before the answer begins.
+                    closing.extend(std::mem::take(close));
+                    if closing.is_empty() {
+                        self.phase = Phase::Answer;
+                    }
                 }
             }
             Phase::Undecided(_) => {}
@@ -190,4 +194,3 @@ fn ends_reasoning(text: &[u8], n_new: usize) -> bool {
     let from = text.len().saturating_sub(n_new + close.len() - 1);
     text[from..].windows(close.len()).any(|window| window == close)
 }
-

@@ -51,8 +51,10 @@ impl ChatTemplate {
     }
 
     fn try_render(&self, messages: &[Message], thinking: bool) -> Result<String, Error> {
-        let turns: Vec<_> =
-            messages.iter().map(|m| context! { role => m.role.name(), content => m.content.as_str() }).collect();
+        let turns: Vec<_> = messages
+            .iter()
+            .map(|m| context! { role => m.role.name(), content => m.content.as_str() })
+            .collect();
         let values = context! {
             messages => turns,
             bos_token => self.bos.as_str(),

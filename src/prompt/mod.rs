@@ -72,7 +72,8 @@ impl<'a> Writer<'a> {
     pub fn new(scenario: &'a Scenario) -> Result<Self, Error> {
         let mut environment = environment();
         let Prompts { plain, structured, system, .. } = &scenario.prompts;
-        let templates = [("plain", Some(plain)), ("structured", Some(structured)), ("system", system.as_ref())];
+        let templates =
+            [("plain", Some(plain)), ("structured", Some(structured)), ("system", system.as_ref())];
         for (name, source) in templates {
             if let Some(source) = source {
                 environment

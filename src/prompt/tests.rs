@@ -36,7 +36,8 @@ fn a_scenario_s_own_templates_win_and_mistakes_are_named() {
 
 const CHATML: &str = "{%- for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m.content.strip() + '<|im_end|>\n' }}{%- endfor %}{%- if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% if enable_thinking is false %}<think>\n\n</think>\n\n{% endif %}{%- endif %}";
 const NO_SYSTEM: &str = "{{ bos_token }}{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content | trim }}<end_of_turn>\n{% endfor %}<start_of_turn>model\n";
-const DROPS_SYSTEM: &str = "{% for m in messages if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% endfor %}";
+const DROPS_SYSTEM: &str =
+    "{% for m in messages if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% endfor %}";
 const DATED: &str = "Today: {{ strftime_now('%d %b %Y') }}\n{% for m in messages %}{{ m.role.upper() }}: {{ m.content.strip().replace('Hi', 'Hi') }}{% if not loop.last %}{% continue %}{% endif %}{{ eos_token }}{% endfor %}";
 
 #[test]
@@ -57,7 +58,8 @@ fn chat_templates_render_as_their_authors_meant() {
 fn a_template_that_cannot_be_used_says_why() {
     let broken = ChatTemplate::new("{% for %}".into(), "", "", date(2026, 1, 2)).err().unwrap().to_string();
     assert!(broken.contains("chat:1"), "{broken}");
-    let refusing = ChatTemplate::new("{{ raise_exception('never') }}".into(), "", "", date(2026, 1, 2)).unwrap();
+    let refusing =
+        ChatTemplate::new("{{ raise_exception('never') }}".into(), "", "", date(2026, 1, 2)).unwrap();
     let error = refusing.render(&[Message { role: Role::User, content: "x".into() }], false).unwrap_err();
     assert!(error.to_string().contains("never"), "{error}");
 }

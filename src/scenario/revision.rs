@@ -1,8 +1,8 @@
 //! Hashes that say whether work has to be done again.
 
+use crate::hash::sha256;
 use serde::Serialize;
 use serde_json::Value;
-use crate::hash::sha256;
 
 use super::{Case, Example, Prompts, Scenario};
 

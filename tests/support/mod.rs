@@ -81,7 +81,11 @@ pub fn scripted_worker() -> PathBuf {
     let test = std::env::current_exe().expect("the test's own path");
     let target = test.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
     let worker = target.join("examples/scripted_worker");
-    assert!(worker.is_file(), "{} is missing: `cargo test` builds it, and so does `cargo build --examples`", worker.display());
+    assert!(
+        worker.is_file(),
+        "{} is missing: `cargo test` builds it, and so does `cargo build --examples`",
+        worker.display()
+    );
     worker
 }
 
@@ -130,14 +134,16 @@ pub fn rows(house: &House, sql: &str) -> String {
     let n_columns = statement.column_count();
     let lines = statement
         .query_map([], |row| {
-            let cells = (0..n_columns).map(|i| Ok(match row.get_ref(i)? {
-                rusqlite::types::ValueRef::Null => "-".to_owned(),
-                rusqlite::types::ValueRef::Integer(n) => n.to_string(),
-                rusqlite::types::ValueRef::Real(x) => format!("{x:.3}"),
-                rusqlite::types::ValueRef::Text(text) | rusqlite::types::ValueRef::Blob(text) => {
-                    String::from_utf8_lossy(text).into_owned()
-                }
-            }));
+            let cells = (0..n_columns).map(|i| {
+                Ok(match row.get_ref(i)? {
+                    rusqlite::types::ValueRef::Null => "-".to_owned(),
+                    rusqlite::types::ValueRef::Integer(n) => n.to_string(),
+                    rusqlite::types::ValueRef::Real(x) => format!("{x:.3}"),
+                    rusqlite::types::ValueRef::Text(text) | rusqlite::types::ValueRef::Blob(text) => {
+                        String::from_utf8_lossy(text).into_owned()
+                    }
+                })
+            });
             Ok(cells.collect::<rusqlite::Result<Vec<_>>>()?.join("|"))
         })
         .unwrap();

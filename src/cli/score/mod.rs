@@ -73,7 +73,10 @@ fn read(file: &Path) -> anyhow::Result<Vec<(usize, Line)>> {
     let mut lines = Vec::new();
     for (n, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let parsed = serde_json::from_str(line).with_context(|| {
-            format!("{}, line {n}: has to be an object of expected, output, and if need be schema, cut_off, id", file.display())
+            format!(
+                "{}, line {n}: has to be an object of expected, output, and if need be schema, cut_off, id",
+                file.display()
+            )
         })?;
         lines.push((n, parsed));
     }

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::{Line, Score, Session, case_name};
 use crate::daemon::{Lock, database, now};
 use crate::decode::engine::frames::Finish;
-use crate::judge::Judge;
 use crate::hash::sha256;
+use crate::judge::Judge;
 use crate::parse::Json;
 use crate::plan::Target;
 use crate::scenario::{Case, Strategy};
@@ -60,18 +60,25 @@ pub(super) fn record(session: &Session, what: &Score, lines: &[(usize, Line)]) -
     let model_id = store.put_model(&Model::external(model))?;
     store.add_grid(&GridRow { model: model_id, profile, strategy, scenario: scenario.id, repeats: 1 })?;
     let model_name = model.clone();
-    let recording = Recording { run, model: model_id, model_name, profile, strategy, scenario: scenario.clone() };
+    let recording =
+        Recording { run, model: model_id, model_name, profile, strategy, scenario: scenario.clone() };
     let result = store_all(&mut store, &recording, &answers);
     let ending = if result.is_ok() { RunEnding::Finished } else { RunEnding::Failed };
     store.end_run(run, ending, &now())?;
     result
 }
 
-fn matching_case<'a>(line: &Line, cases: &HashMap<&str, (CaseId, &'a Case)>) -> anyhow::Result<(CaseId, &'a Case)> {
+fn matching_case<'a>(
+    line: &Line,
+    cases: &HashMap<&str, (CaseId, &'a Case)>,
+) -> anyhow::Result<(CaseId, &'a Case)> {
     let name = case_name(line)?;
     let Some((id, case)) = cases.get(name.as_str()) else {
         let near = crate::scenario::nearest(&name, cases.keys().copied());
-        bail!("the scenario has no case `{name}`{}", near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default());
+        bail!(
+            "the scenario has no case `{name}`{}",
+            near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default()
+        );
     };
     let expected = Json::from_text(&line.expected).map_err(|e| anyhow::anyhow!("`expected`: {e}"))?;
     if expected.to_value() != case.expected {
@@ -80,7 +87,11 @@ fn matching_case<'a>(line: &Line, cases: &HashMap<&str, (CaseId, &'a Case)>) -> 
     Ok((*id, case))
 }
 
-fn store_all(store: &mut Store, recording: &Recording, answers: &[(&Line, (CaseId, &Case))]) -> anyhow::Result<usize> {
+fn store_all(
+    store: &mut Store,
+    recording: &Recording,
+    answers: &[(&Line, (CaseId, &Case))],
+) -> anyhow::Result<usize> {
     let known = store.reader().known_attempts()?;
     let mut judge = Judge::default();
     let mut n_new = 0;
@@ -92,7 +103,8 @@ fn store_all(store: &mut Store, recording: &Recording, answers: &[(&Line, (CaseI
         }
         let target = Target { case: *case_id, revision: recording.scenario.revision };
         let constants = *store.constants();
-        let judged = judge.judge(store.reader(), &constants, target, attempt.finish, &attempt.output, None)?;
+        let judged =
+            judge.judge(store.reader(), &constants, target, attempt.finish, &attempt.output, None)?;
         store.record(&attempt, &[judged])?;
         n_new += 1;
     }
@@ -125,7 +137,10 @@ fn attempt(recording: &Recording, line: &Line, case: &Case) -> Attempt {
 fn same_output(store: &Store, before: &Known, attempt: &Attempt, case: &Case) -> anyhow::Result<()> {
     let stored = store.reader().output(before.attempt)?;
     if stored.text != attempt.output {
-        bail!("case `{}` has another output of this model and strategy already; record this one under another --model name", case.id);
+        bail!(
+            "case `{}` has another output of this model and strategy already; record this one under another --model name",
+            case.id
+        );
     }
     Ok(())
 }

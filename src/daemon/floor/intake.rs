@@ -21,8 +21,7 @@ impl Floor {
         for error in &turn.errors {
             tracing::warn!("{error}");
         }
-        self.inbox_idle =
-            turn.taken.is_empty() && turn.look_again.is_none_or(|wait| wait > LONGEST_SETTLING);
+        self.inbox_idle = turn.taken.is_empty() && turn.look_again.is_none_or(|wait| wait > LONGEST_SETTLING);
         if let Some(wait) = turn.look_again {
             self.watch.within(wait);
         }
@@ -85,7 +84,11 @@ impl Floor {
         let contestants: Vec<Contestant> = self.models.iter().map(|m| m.contestant.clone()).collect();
         let grid = self.grid(&stored);
         self.store.set_grid(&grid)?;
-        let subjects = stored.into_iter().map(|s| Subject { scenario: s.scenario, revision: s.revision, cases: s.case_ids });
+        let subjects = stored.into_iter().map(|s| Subject {
+            scenario: s.scenario,
+            revision: s.revision,
+            cases: s.case_ids,
+        });
         let mut questions = Vec::new();
         for subject in subjects {
             // One scenario whose templates fail must not keep the others from running.
@@ -96,7 +99,8 @@ impl Floor {
         }
         let attempts = plan::expand(&questions, &contestants, &self.sweep);
         let known = self.store.reader().known_attempts()?;
-        let ids: HashMap<&str, AttemptId> = known.iter().map(|(key, known)| (key.as_str(), known.attempt)).collect();
+        let ids: HashMap<&str, AttemptId> =
+            known.iter().map(|(key, known)| (key.as_str(), known.attempt)).collect();
         let states = known.iter().map(|(key, known)| (Key(key.clone()), state(known))).collect();
         let plan = plan::split(attempts, &states);
         self.link(plan.done.iter().chain(&plan.errored), &ids)?;
@@ -117,7 +121,13 @@ impl Floor {
             for scenario in stored {
                 for &strategy in &self.sweep.strategies {
                     let (profile, repeats) = (self.profile, self.sweep.repeats);
-                    grid.push(GridRow { model: model.id(), profile, strategy, scenario: scenario.id, repeats });
+                    grid.push(GridRow {
+                        model: model.id(),
+                        profile,
+                        strategy,
+                        scenario: scenario.id,
+                        repeats,
+                    });
                 }
             }
         }
@@ -134,7 +144,8 @@ impl Floor {
         let mut verdicts = Vec::new();
         for attempt in attempts {
             let id = ids[attempt.key.0.as_str()];
-            let triple = |target: &Target| Triple { attempt: id, case: target.case, revision: target.revision };
+            let triple =
+                |target: &Target| Triple { attempt: id, case: target.case, revision: target.revision };
             for target in attempt.targets.iter().filter(|target| !judged.contains(&triple(target))) {
                 verdicts.push((id, self.judge_stored(id, *target)?));
             }

@@ -30,7 +30,9 @@ impl Floor {
     }
 
     fn start_worker(&mut self, model: ModelId) -> Result<(), Error> {
-        let Some(runnable) = self.models.iter().find(|runnable| runnable.id() == model) else { return Ok(()) };
+        let Some(runnable) = self.models.iter().find(|runnable| runnable.id() == model) else {
+            return Ok(());
+        };
         let launch = (self.launch)(&runnable.path);
         let worker = Worker::spawn(&launch)
             .map_err(|source| Error::Io { what: launch.program.display().to_string(), source })?;
@@ -93,7 +95,8 @@ impl Floor {
         let log = Some(death.log.join("\n")).filter(|log| !log.is_empty());
         let started = std::mem::take(&mut self.started).into_values().min().unwrap_or_else(now);
         for attempt in &casualties.attempts {
-            let generation = Generation { finish: Finish::Errored, error: Some(how.clone()), ..Generation::default() };
+            let generation =
+                Generation { finish: Finish::Errored, error: Some(how.clone()), ..Generation::default() };
             self.record(attempt, &generation, log.clone(), started.clone())?;
         }
         if let Some(model) = casualties.gives_up {

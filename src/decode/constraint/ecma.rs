@@ -6,7 +6,8 @@ use std::str::Chars;
 use regex_syntax::hir::Hir;
 
 /// What `\s` means: white space and line ends of ECMA-262.
-const SPACE: &str = r"\t\n\x0B\x0C\r\x20\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
+const SPACE: &str =
+    r"\t\n\x0B\x0C\r\x20\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 /// What `.` leaves out.
 const LINE_ENDS: &str = r"\n\r\x{2028}\x{2029}";
 /// How deep groups may nest.
@@ -15,15 +16,13 @@ const NEST_LIMIT: u32 = 100;
 /// Parses a pattern, or says what about it is wrong or not supported.
 pub(super) fn parse(source: &str) -> Result<Hir, String> {
     let translated = Translation { chars: source.chars().peekable(), out: String::new() }.run()?;
-    regex_syntax::ParserBuilder::new()
-        .nest_limit(NEST_LIMIT)
-        .build()
-        .parse(&translated)
-        .map_err(|error| match error {
+    regex_syntax::ParserBuilder::new().nest_limit(NEST_LIMIT).build().parse(&translated).map_err(|error| {
+        match error {
             regex_syntax::Error::Parse(error) => format!("not a valid pattern: {}", error.kind()),
             regex_syntax::Error::Translate(error) => format!("not a valid pattern: {}", error.kind()),
             _ => "not a valid pattern".to_owned(),
-        })
+        }
+    })
 }
 
 struct Translation<'a> {
@@ -131,7 +130,8 @@ impl Translation<'_> {
             'x' => self.code(2)?,
             'u' => self.unicode()?,
             'c' => {
-                let letter = self.chars.next().filter(char::is_ascii_alphabetic).ok_or(r"\c needs a letter")?;
+                let letter =
+                    self.chars.next().filter(char::is_ascii_alphabetic).ok_or(r"\c needs a letter")?;
                 self.literal(char::from(letter as u8 & 0x1f));
             }
             'p' | 'P' => self.property(c)?,

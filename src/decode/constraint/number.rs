@@ -137,7 +137,9 @@ impl NumberSet {
             (true, false) => self.meets(&Bound::closed(Decimal::zero()), None),
             (false, true) => self.meets_shifted(&digits, 0, Some(1)),
             // With an exponent the digits may stand at any power of ten.
-            (false, false) => self.meets_shifted(&digits, self.smallest_order() - prefix.n_digits() - 1, None),
+            (false, false) => {
+                self.meets_shifted(&digits, self.smallest_order() - prefix.n_digits() - 1, None)
+            }
         }
     }
 

@@ -29,7 +29,9 @@ impl Digits {
             (Self::Zero | Self::Whole | Self::Fraction, b'e' | b'E') => Some(Self::Exp),
             (Self::Exp, b'+' | b'-') => Some(Self::ExpSign),
             (Self::Exp | Self::ExpSign, b'0'..=b'9') => Some(Self::ExpDigits(1)),
-            (Self::ExpDigits(n), b'0'..=b'9') if usize::from(n) < EXPONENT_DIGITS => Some(Self::ExpDigits(n + 1)),
+            (Self::ExpDigits(n), b'0'..=b'9') if usize::from(n) < EXPONENT_DIGITS => {
+                Some(Self::ExpDigits(n + 1))
+            }
             _ => None,
         }
     }
@@ -73,7 +75,12 @@ impl Machine {
     }
 
     /// The verdicts of a number that ends here; `None` when it may not.
-    pub(super) fn number_end(&mut self, goals: Id<Goals>, digits: Digits, text: &str) -> Option<Id<Vec<bool>>> {
+    pub(super) fn number_end(
+        &mut self,
+        goals: Id<Goals>,
+        digits: Digits,
+        text: &str,
+    ) -> Option<Id<Vec<bool>>> {
         if !digits.may_end() {
             return None;
         }

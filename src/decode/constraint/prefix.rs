@@ -32,7 +32,14 @@ impl<'a> Prefix<'a> {
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits = format!("{whole}{fraction}").trim_start_matches('0').to_owned();
-        Self { magnitude, negative, digits, n_fraction: fraction.len() as i64, is_zero: whole == "0", exponent }
+        Self {
+            magnitude,
+            negative,
+            digits,
+            n_fraction: fraction.len() as i64,
+            is_zero: whole == "0",
+            exponent,
+        }
     }
 
     /// The digits as an integer; `None` when only a sign is written.
@@ -58,7 +65,11 @@ impl<'a> Prefix<'a> {
         if let Some(exponent) = self.exponent {
             let digits = self.digits().unwrap_or(BigInt::ZERO);
             let fits = |exponent| Decimal::new(digits.clone(), exponent - self.n_fraction) == *value;
-            return if digits == BigInt::ZERO { value.is_zero() } else { exponents(exponent).into_iter().any(fits) };
+            return if digits == BigInt::ZERO {
+                value.is_zero()
+            } else {
+                exponents(exponent).into_iter().any(fits)
+            };
         }
         if plain {
             return value.unit() >= 0 && plain_text(value).starts_with(self.magnitude);

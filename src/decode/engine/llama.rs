@@ -38,7 +38,11 @@ pub struct Options {
 /// # Errors
 /// [`Error::Load`] when the file or its context cannot be used. llama.cpp ends the process on some broken files and
 /// when memory runs out: call this where that may happen.
-pub fn with_model<R>(path: &Path, options: Options, run: impl FnOnce(&mut dyn Model) -> R) -> Result<R, Error> {
+pub fn with_model<R>(
+    path: &Path,
+    options: Options,
+    run: impl FnOnce(&mut dyn Model) -> R,
+) -> Result<R, Error> {
     send_logs_to_tracing(LogOptions::default());
     let load = |reason: String| Error::Load(format!("{}: {reason}", path.display()));
     if !path.is_file() {

@@ -186,7 +186,15 @@ fn describe(status: ExitStatus) -> String {
 }
 
 fn signal_name(signal: i32) -> String {
-    let known = [(4, "SIGILL"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (9, "SIGKILL"), (11, "SIGSEGV"), (15, "SIGTERM")];
+    let known = [
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (15, "SIGTERM"),
+    ];
     let name = known.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name);
     match name {
         // What the kernel sends when memory runs out looks like any other SIGKILL.

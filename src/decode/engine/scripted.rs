@@ -43,7 +43,8 @@ impl Model for ScriptedModel {
         let mut tokens = Vec::new();
         while !rest.is_empty() {
             let ids = (0..self.vocab.len() as u32).map(TokenId);
-            let fits = ids.filter(|id| !self.vocab.piece(*id).is_empty() && rest.starts_with(self.vocab.piece(*id)));
+            let fits =
+                ids.filter(|id| !self.vocab.piece(*id).is_empty() && rest.starts_with(self.vocab.piece(*id)));
             match fits.max_by_key(|id| self.vocab.piece(*id).len()) {
                 Some(token) => {
                     rest = &rest[self.vocab.piece(token).len()..];
@@ -97,13 +98,18 @@ pub fn byte_vocab(pieces: &[&str]) -> Vocab {
     let text = |bytes: &[u8]| Token { bytes: bytes.to_vec(), kind: TokenKind::Text };
     let bytes = (0..=u8::MAX).map(|byte| text(&[byte]));
     let pieces = pieces.iter().map(|piece| text(piece.as_bytes()));
-    let special = [TokenKind::Special, TokenKind::EndOfGeneration].map(|kind| Token { bytes: Vec::new(), kind });
+    let special =
+        [TokenKind::Special, TokenKind::EndOfGeneration].map(|kind| Token { bytes: Vec::new(), kind });
     Vocab::new(bytes.chain(pieces).chain(special).collect())
 }
 
 /// A model that, without a constraint, answers each prompt with what `answer` makes of it. Led away from that answer, it
 /// wants to end.
-pub fn answering(vocab: Arc<Vocab>, context: u32, answer: impl Fn(&str) -> String + 'static) -> ScriptedModel {
+pub fn answering(
+    vocab: Arc<Vocab>,
+    context: u32,
+    answer: impl Fn(&str) -> String + 'static,
+) -> ScriptedModel {
     let words = Arc::clone(&vocab);
     let script = move |tokens: &[TokenId]| {
         let seen: Vec<u8> = tokens.iter().flat_map(|token| words.piece(*token)).copied().collect();
@@ -119,12 +125,26 @@ pub fn answering(vocab: Arc<Vocab>, context: u32, answer: impl Fn(&str) -> Strin
                     *logit = if fits { piece.len() as f32 } else { 0.0 };
                 }
             }
-            None => logits.iter_mut().zip(0..).filter(|(_, id)| words.is_end(TokenId(*id))).for_each(|(l, _)| *l = 1.0),
+            None => {
+                for (id, logit) in (0..).zip(&mut logits) {
+                    *logit = eagerness_to_end(&words, TokenId(id));
+                }
+            }
         }
         logits
     };
     let card = Card { context, ..Card::default() };
     ScriptedModel::new(vocab, card, Box::new(script))
+}
+
+/// How much a model that has nothing more to say wants a token: the end, or the shortest object.
+fn eagerness_to_end(vocab: &Vocab, token: TokenId) -> f32 {
+    match vocab.piece(token) {
+        _ if vocab.is_end(token) => 1.0,
+        b"}" => 0.9,
+        b"{" => 0.8,
+        _ => 0.0,
+    }
 }
 
 /// What stands between the prompt and the answer: the end of [`crate::prompt::completion`].

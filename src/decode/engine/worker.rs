@@ -117,7 +117,9 @@ impl<'m> Worker<'m> {
                 requests.try_recv()
             };
             match next {
-                Ok(Request::Attempt(order)) => self.waiting.push_back(Waiting { order, since: Instant::now() }),
+                Ok(Request::Attempt(order)) => {
+                    self.waiting.push_back(Waiting { order, since: Instant::now() })
+                }
                 Ok(Request::Drain) => {
                     self.waiting.clear();
                     emit(Reply::Drained);
@@ -236,7 +238,8 @@ impl<'m> Worker<'m> {
         let batch = self.batch();
         self.model.decode(&batch)?;
         self.n_evaluated += batch.len() as u64;
-        let ready: Vec<Slot> = batch.iter().filter(|token| token.wants_logits).map(|token| token.slot).collect();
+        let ready: Vec<Slot> =
+            batch.iter().filter(|token| token.wants_logits).map(|token| token.slot).collect();
         let now = Instant::now();
         let mut index = 0;
         while index < self.seats.len() {
@@ -244,7 +247,10 @@ impl<'m> Worker<'m> {
             match finish {
                 Some((finish, error)) => {
                     let seat = self.seats.remove(index);
-                    emit(Reply::Done { id: seat.id, generation: Box::new(generation(seat, finish, error, now)) });
+                    emit(Reply::Done {
+                        id: seat.id,
+                        generation: Box::new(generation(seat, finish, error, now)),
+                    });
                 }
                 None => index += 1,
             }
@@ -260,7 +266,8 @@ impl<'m> Worker<'m> {
         let seat = &mut self.seats[index];
         if ready.contains(&seat.slot) {
             seat.first_choice.get_or_insert(now);
-            let allowed = seat.constraint.as_ref().and_then(|key| self.constraints.get_mut(key)?.as_mut().ok());
+            let allowed =
+                seat.constraint.as_ref().and_then(|key| self.constraints.get_mut(key)?.as_mut().ok());
             match seat.sequence.step(self.model.logits(seat.slot), self.model.vocab(), allowed) {
                 Step::Feed(token) => seat.pending.push_back(token),
                 Step::Stop(finish) => return Some((finish, None)),
@@ -279,7 +286,12 @@ impl<'m> Worker<'m> {
             let room = self.shape.batch as usize - batch.len();
             let n_now = room.min(seat.pending.len());
             for token in seat.pending.drain(..n_now) {
-                batch.push(BatchToken { slot: seat.slot, token, position: seat.position, wants_logits: false });
+                batch.push(BatchToken {
+                    slot: seat.slot,
+                    token,
+                    position: seat.position,
+                    wants_logits: false,
+                });
                 seat.position += 1;
             }
             if let Some(last) = batch.last_mut().filter(|_| n_now > 0) {
