@@ -62,17 +62,22 @@ enum Spell {
     Any,
 }
 
+/// One line in. Flat, because a tagged enum cannot keep a schema's own text.
 #[derive(Deserialize)]
-#[serde(tag = "cmd", rename_all = "lowercase")]
-enum Request<'a> {
+struct Request<'a> {
+    cmd: Command,
+    #[serde(borrow)]
+    schema: Option<&'a RawValue>,
+    #[serde(default)]
+    tokens: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Command {
     Hello,
-    Compile {
-        #[serde(borrow)]
-        schema: &'a RawValue,
-    },
-    Walk {
-        tokens: Vec<u32>,
-    },
+    Compile,
+    Walk,
     Quit,
 }
 
@@ -84,21 +89,23 @@ fn main() -> Result<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let answer = match serde_json::from_str(&line).with_context(|| format!("not a request: {line:.80}"))? {
-            Request::Hello => json!({
+        let request: Request =
+            serde_json::from_str(&line).with_context(|| format!("not a request: {line:.80}"))?;
+        let answer = match request.cmd {
+            Command::Hello => json!({
                 "engine": "nightjar", "version": env!("CARGO_PKG_VERSION"), "n_vocab": vocab.len(),
             }),
-            Request::Compile { schema } => {
-                allowed = None;
+            Command::Compile => {
+                let schema = request.schema.context("compile needs a schema")?;
                 let (engine, answer) = compile(schema.get(), policy, &vocab);
-                allowed = engine.or(allowed);
+                allowed = engine;
                 answer
             }
-            Request::Walk { tokens } => match &mut allowed {
-                Some(allowed) => walk(allowed, &tokens, &vocab),
+            Command::Walk => match &mut allowed {
+                Some(allowed) => walk(allowed, &request.tokens, &vocab),
                 None => json!({"accepted": false, "error": "no schema is compiled"}),
             },
-            Request::Quit => break,
+            Command::Quit => break,
         };
         writeln!(out, "{answer}")?;
         out.flush()?;
@@ -187,7 +194,10 @@ fn read_vocab(path: &PathBuf) -> Result<Vocab> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut lines = text.lines();
     let header = lines.next().context("the vocabulary file is empty")?;
-    let eos = header.split_whitespace().find_map(|field| field.strip_prefix("eos=")).context("no eos= in the header")?;
+    let eos = header
+        .split_whitespace()
+        .find_map(|field| field.strip_prefix("eos="))
+        .context("no eos= in the header")?;
     let eos: usize = eos.parse().context("eos= is not a token id")?;
     let mut tokens = Vec::new();
     for (idx, line) in lines.enumerate() {
@@ -205,5 +215,8 @@ fn read_vocab(path: &PathBuf) -> Result<Vocab> {
 
 fn bytes(hex: &str) -> Result<Vec<u8>> {
     let digit = |c: u8| char::from(c).to_digit(16).context("not a hex digit");
-    hex.as_bytes().chunks(2).map(|pair| Ok((digit(pair[0])? * 16 + digit(*pair.last().context("")?)?) as u8)).collect()
+    hex.as_bytes()
+        .chunks(2)
+        .map(|pair| Ok((digit(pair[0])? * 16 + digit(*pair.last().context("")?)?) as u8))
+        .collect()
 }

@@ -43,7 +43,8 @@ impl Machine {
     pub(super) fn next_item(&mut self, goals: Id<Goals>) -> Option<(LocalId, Id<Goals>)> {
         let goals = Arc::clone(self.goals.get(goals));
         let mut children = Children::default();
-        let waiting = self.change_with(&goals, &mut children, &mut |graph, id, children| graph.item(id, children))?;
+        let waiting =
+            self.change_with(&goals, &mut children, &mut |graph, id, children| graph.item(id, children))?;
         let (waiting, child) = self.graph.descend(&waiting, children)?;
         if !self.graph.satisfiable(child.must) {
             return None;
@@ -53,7 +54,12 @@ impl Machine {
         Some((self.local(Local::Item { goals: waiting, compares }), child))
     }
 
-    pub(super) fn resume_array(&mut self, goals: Id<Goals>, verdicts: &[bool], repeats: bool) -> Option<LocalId> {
+    pub(super) fn resume_array(
+        &mut self,
+        goals: Id<Goals>,
+        verdicts: &[bool],
+        repeats: bool,
+    ) -> Option<LocalId> {
         let goals = Arc::clone(self.goals.get(goals));
         let goals = self.graph.resume(&goals, verdicts)?;
         let goals = self.graph.change(&goals, &mut |graph, id| graph.item_compared(id, repeats))?;

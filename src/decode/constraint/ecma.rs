@@ -6,7 +6,8 @@ use std::str::Chars;
 use regex_syntax::hir::Hir;
 
 /// What `\s` means: white space and line ends of ECMA-262.
-const SPACE: &str = r"\t\n\x0B\x0C\r\x20\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
+const SPACE: &str =
+    r"\t\n\x0B\x0C\r\x20\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 /// What `.` leaves out.
 const LINE_ENDS: &str = r"\n\r\x{2028}\x{2029}";
 /// How deep groups may nest.
@@ -15,15 +16,13 @@ const NEST_LIMIT: u32 = 100;
 /// Parses a pattern, or says what about it is wrong or not supported.
 pub(super) fn parse(source: &str) -> Result<Hir, String> {
     let translated = Translation { chars: source.chars().peekable(), out: String::new() }.run()?;
-    regex_syntax::ParserBuilder::new()
-        .nest_limit(NEST_LIMIT)
-        .build()
-        .parse(&translated)
-        .map_err(|error| match error {
+    regex_syntax::ParserBuilder::new().nest_limit(NEST_LIMIT).build().parse(&translated).map_err(|error| {
+        match error {
             regex_syntax::Error::Parse(error) => format!("not a valid pattern: {}", error.kind()),
             regex_syntax::Error::Translate(error) => format!("not a valid pattern: {}", error.kind()),
             _ => "not a valid pattern".to_owned(),
-        })
+        }
+    })
 }
 
 struct Translation<'a> {
@@ -39,13 +38,11 @@ impl Translation<'_> {
                 '[' => self.bracket()?,
                 '(' => self.group()?,
                 '\\' => self.escape(false)?,
-                '{' if !self.is_count() => self.out.push_str(r"\{"),
-                '}' if !self.closes_count() => self.out.push_str(r"\}"),
-                ']' => self.out.push_str(r"\]"),
+                '{' => self.count(),
                 // Without the multi-line flag these are the ends of the text, never of a line.
                 '^' => self.out.push_str(r"\A"),
                 '$' => self.out.push_str(r"\z"),
-                '|' | ')' | '*' | '+' | '?' | '{' | '}' => self.out.push(c),
+                '|' | ')' | '*' | '+' | '?' => self.out.push(c),
                 literal => self.literal(literal),
             }
         }
@@ -131,7 +128,8 @@ impl Translation<'_> {
             'x' => self.code(2)?,
             'u' => self.unicode()?,
             'c' => {
-                let letter = self.chars.next().filter(char::is_ascii_alphabetic).ok_or(r"\c needs a letter")?;
+                let letter =
+                    self.chars.next().filter(char::is_ascii_alphabetic).ok_or(r"\c needs a letter")?;
                 self.literal(char::from(letter as u8 & 0x1f));
             }
             'p' | 'P' => self.property(c)?,
@@ -191,22 +189,15 @@ impl Translation<'_> {
         }
     }
 
-    /// Whether a `{` that was just read begins a count like `{2,5}`; elsewhere it stands for itself.
-    fn is_count(&self) -> bool {
+    /// A `{` that was just read begins a count like `{2,5}`, or else stands for itself.
+    fn count(&mut self) {
         let count: String = self.chars.clone().take_while(|&c| c != '}').collect();
         let (min, max) = count.split_once(',').unwrap_or((&count, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        !min.is_empty() && digits(min) && digits(max) && self.chars.clone().any(|c| c == '}')
-    }
-
-    /// Whether a `}` ends a count that was opened.
-    fn closes_count(&self) -> bool {
-        self.out.rfind('{').is_some_and(|at| {
-            let count = &self.out[at + 1..];
-            !self.out[..at].ends_with(r"\x")
-                && !self.out[..at].ends_with('\\')
-                && !count.is_empty()
-                && count.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
-        })
+        if min.is_empty() || !digits(min) || !digits(max) || !self.chars.clone().any(|c| c == '}') {
+            return self.literal('{');
+        }
+        self.out.push_str(&format!("{{{count}}}"));
+        self.chars.nth(count.len());
     }
 }

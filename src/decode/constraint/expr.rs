@@ -177,7 +177,8 @@ impl Exprs {
         // Branches that are equal are true together, so none of them can be the only one.
         list.sort_unstable();
         if list.windows(2).any(|pair| pair[0] == pair[1]) {
-            let twice: Vec<_> = list.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+            let twice: Vec<_> =
+                list.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
             list.retain(|part| !twice.contains(part));
             let none: Vec<_> = twice.into_iter().map(|part| self.not(part)).collect();
             let none = self.and(&none);
@@ -231,7 +232,11 @@ impl Exprs {
     }
 
     /// The formula with the verdicts that `put` knows filled in.
-    pub(super) fn fill(&mut self, id: ExprId, put: &mut dyn FnMut(&mut Self, usize) -> Option<ExprId>) -> ExprId {
+    pub(super) fn fill(
+        &mut self,
+        id: ExprId,
+        put: &mut dyn FnMut(&mut Self, usize) -> Option<ExprId>,
+    ) -> ExprId {
         if !self.has_var[id.0 as usize] {
             return id;
         }

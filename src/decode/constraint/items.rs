@@ -58,7 +58,13 @@ impl Graph {
         }
     }
 
-    fn seen_item(&mut self, table: u32, index: u32, conditions: &[ExprId], children: &mut Children) -> ExprId {
+    fn seen_item(
+        &mut self,
+        table: u32,
+        index: u32,
+        conditions: &[ExprId],
+        children: &mut Children,
+    ) -> ExprId {
         let unseen = self.unseen_items[table as usize].clone();
         let mut either = vec![children.verdict(&mut self.exprs, unseen.rest)];
         for (seen, &condition) in unseen.seen.iter().zip(conditions) {

@@ -54,7 +54,9 @@ impl Lex {
                 None => LexStep::Refused,
             },
             Self::High { high } if byte == b'\\' => LexStep::Wait(Self::HighSlash { high }),
-            Self::HighSlash { high } if byte == b'u' => LexStep::Wait(Self::Low { high, digits: 0, value: 0 }),
+            Self::HighSlash { high } if byte == b'u' => {
+                LexStep::Wait(Self::Low { high, digits: 0, value: 0 })
+            }
             Self::High { .. } | Self::HighSlash { .. } => LexStep::Refused,
             Self::Low { high, digits, value } => match hex(value, byte) {
                 Some(value) if digits == 3 => pair(high, value).map_or(LexStep::Refused, LexStep::Char),
@@ -153,5 +155,8 @@ fn pair_start(high: u32) -> u32 {
 }
 
 fn pair(high: u16, low: u16) -> Option<char> {
-    (0xdc00..0xe000).contains(&low).then(|| pair_start(u32::from(high)) + u32::from(low) - 0xdc00).and_then(char::from_u32)
+    (0xdc00..0xe000)
+        .contains(&low)
+        .then(|| pair_start(u32::from(high)) + u32::from(low) - 0xdc00)
+        .and_then(char::from_u32)
 }

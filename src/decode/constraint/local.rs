@@ -24,8 +24,11 @@ pub(super) enum Digits {
     Fraction,
     Exp,
     ExpSign,
-    /// So many digits of the exponent.
-    ExpDigits(u8),
+    /// After so many digits of the exponent.
+    ExpDigits {
+        n: u8,
+        value: u16,
+    },
 }
 
 /// Which spellings of a number may be written.

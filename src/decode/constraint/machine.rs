@@ -158,7 +158,12 @@ impl Machine {
     }
 
     /// Where a value that waited for a child goes on; `repeats` when the child is an item equal to an earlier one.
-    pub(super) fn resume(&mut self, waiting: LocalId, verdicts: Id<Vec<bool>>, repeats: bool) -> Option<LocalId> {
+    pub(super) fn resume(
+        &mut self,
+        waiting: LocalId,
+        verdicts: Id<Vec<bool>>,
+        repeats: bool,
+    ) -> Option<LocalId> {
         if let Some(&known) = self.resumed.get(&(waiting, verdicts, repeats)) {
             return known;
         }
@@ -244,7 +249,8 @@ impl Machine {
             Kind::Array => {
                 let goals = self.goals.id(goals);
                 let local = Local::Array { goals, place: Place::Open, space: Space::default() };
-                (self.array_end(goals).is_some() || self.next_item(goals).is_some()).then(|| self.local(local))
+                (self.array_end(goals).is_some() || self.next_item(goals).is_some())
+                    .then(|| self.local(local))
             }
             Kind::Object => self.begin_object(goals),
         }

@@ -57,8 +57,13 @@ impl Graph {
                         || name.id.is_some_and(|id| seen.names.contains(&id))
                         || seen.patterns.iter().any(|&pattern| name.matches(pattern))
                 };
-                let mut either: Vec<_> =
-                    unseen.seen.iter().zip(&conditions).filter(|(seen, _)| covers(seen)).map(|pair| *pair.1).collect();
+                let mut either: Vec<_> = unseen
+                    .seen
+                    .iter()
+                    .zip(&conditions)
+                    .filter(|(seen, _)| covers(seen))
+                    .map(|pair| *pair.1)
+                    .collect();
                 either.push(children.verdict(&mut self.exprs, rest));
                 let met = self.exprs.or(&either);
                 let later = self.exprs.leaf(leaf.clone().with_conditions(conditions.into()));

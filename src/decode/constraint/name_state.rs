@@ -45,10 +45,12 @@ impl Machine {
             if plain {
                 let mut controls = range.filter(|&code| code < 0x80).filter_map(char::from_u32);
                 return controls.any(|c| {
-                    needs_escape(c) && self.name_bytes(name, c.encode_utf8(&mut [0; 4]).as_bytes(), Lex::Plain).is_some()
+                    needs_escape(c)
+                        && self.name_bytes(name, c.encode_utf8(&mut [0; 4]).as_bytes(), Lex::Plain).is_some()
                 });
             }
-            let mut step = |machine: &mut Self, name: &Name, byte| machine.name_bytes(name, &[byte], Lex::Plain);
+            let mut step =
+                |machine: &mut Self, name: &Name, byte| machine.name_bytes(name, &[byte], Lex::Plain);
             any_character(range, &mut step, self, name)
         });
         possible.then(|| Name { lex, ..name.clone() })

@@ -68,8 +68,9 @@ impl Machine {
     ) -> Option<(Object, Goals)> {
         let goals = Arc::clone(self.goals.get(object.goals));
         let mut children = Children::default();
-        let waiting =
-            self.change_with(&goals, &mut children, &mut |graph, id, children| graph.member(id, facts, children))?;
+        let waiting = self.change_with(&goals, &mut children, &mut |graph, id, children| {
+            graph.member(id, facts, children)
+        })?;
         let (waiting, child) = self.graph.descend(&waiting, children)?;
         if !self.graph.satisfiable(child.must) {
             return None;

@@ -143,8 +143,10 @@ impl Pattern {
             // A search that has found its match stays found.
             return Set { states: Arc::new([END, END]), certain: Some(true), at_end: true };
         }
-        let at_end =
-            self.reach(from, at_start, true).iter().any(|&id| matches!(self.nfa.state(id), State::Match { .. }));
+        let at_end = self
+            .reach(from, at_start, true)
+            .iter()
+            .any(|&id| matches!(self.nfa.state(id), State::Match { .. }));
         states.retain(|&id| {
             matches!(self.nfa.state(id), State::ByteRange { .. } | State::Sparse(_) | State::Dense(_))
         });

@@ -149,8 +149,12 @@ impl Machine {
         let goals = Arc::clone(self.goals.get(object.goals));
         let mentioned = self.graph.mentioned(&goals);
         let order = Arc::clone(self.orders.get(object.order));
-        let mut plan =
-            Plan { names: Vec::new(), others: None, patterns: mentioned.patterns, schemas: mentioned.schemas };
+        let mut plan = Plan {
+            names: Vec::new(),
+            others: None,
+            patterns: mentioned.patterns,
+            schemas: mentioned.schemas,
+        };
         for (place, &name) in order.iter().enumerate() {
             let place = place as u32;
             let offered = self.is_due(&object, place) && {
@@ -160,7 +164,8 @@ impl Machine {
             plan.names.push(Candidate { bytes: Arc::clone(self.graph.name(name)), id: name, place, offered });
         }
         plan.names.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
-        let mut others: Vec<_> = plan.patterns.iter().map(|&pattern| self.graph.pattern_leaf(pattern)).collect();
+        let mut others: Vec<_> =
+            plan.patterns.iter().map(|&pattern| self.graph.pattern_leaf(pattern)).collect();
         others.extend(plan.schemas.iter().map(|&schema| self.graph.open(schema, super::leaf::Kind::Text)));
         if self.others_alive(id, &plan, &others) {
             plan.others = Some(others);
@@ -216,7 +221,9 @@ impl Machine {
                 continue;
             }
             let facts = self.facts_of_other(object, plan, &others);
-            let known = tried.iter().find(|(known, _)| known.patterns == facts.patterns && known.names == facts.names);
+            let known = tried
+                .iter()
+                .find(|(known, _)| known.patterns == facts.patterns && known.names == facts.names);
             let alive = match known {
                 Some(entry) => entry.1,
                 None => self.next_member(object, None, &facts).is_some(),

@@ -7,6 +7,9 @@ use super::decimal::Decimal;
 /// Exponents in JSON text have at most so many digits; longer ones are refused rather than computed with.
 pub(super) const EXPONENT_DIGITS: usize = 3;
 
+/// Numbers with larger exponents, either way, are never written: programs that read JSON overflow on them.
+pub(super) const MAX_EXPONENT: i64 = 308;
+
 /// The parts of a number as far as it is written.
 pub(super) struct Prefix<'a> {
     magnitude: &'a str,
@@ -32,7 +35,14 @@ impl<'a> Prefix<'a> {
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits = format!("{whole}{fraction}").trim_start_matches('0').to_owned();
-        Self { magnitude, negative, digits, n_fraction: fraction.len() as i64, is_zero: whole == "0", exponent }
+        Self {
+            magnitude,
+            negative,
+            digits,
+            n_fraction: fraction.len() as i64,
+            is_zero: whole == "0",
+            exponent,
+        }
     }
 
     /// The digits as an integer; `None` when only a sign is written.
@@ -58,7 +68,11 @@ impl<'a> Prefix<'a> {
         if let Some(exponent) = self.exponent {
             let digits = self.digits().unwrap_or(BigInt::ZERO);
             let fits = |exponent| Decimal::new(digits.clone(), exponent - self.n_fraction) == *value;
-            return if digits == BigInt::ZERO { value.is_zero() } else { exponents(exponent).into_iter().any(fits) };
+            return if digits == BigInt::ZERO {
+                value.is_zero()
+            } else {
+                exponents(exponent).into_iter().any(fits)
+            };
         }
         if plain {
             return value.unit() >= 0 && plain_text(value).starts_with(self.magnitude);
@@ -97,7 +111,10 @@ pub(super) fn exponents(text: &str) -> Vec<i64> {
     for n_more in 0..=EXPONENT_DIGITS.saturating_sub(written.len()) {
         let first = written.parse::<i64>().unwrap_or(0) * 10i64.pow(n_more as u32);
         let last = first + 10i64.pow(n_more as u32);
-        found.extend((first..last).flat_map(|exponent| signs.iter().map(move |sign| sign * exponent)));
+        found.extend(
+            (first..last.min(MAX_EXPONENT + 1))
+                .flat_map(|exponent| signs.iter().map(move |sign| sign * exponent)),
+        );
     }
     found
 }

@@ -83,7 +83,9 @@ impl Graph {
         let least = least.max().unwrap_or(0).max(required.len() as u64);
         leaves.iter().all(|leaf| match leaf {
             Leaf::MaxMembers(n) => *n >= least,
-            Leaf::Members { .. } | Leaf::Names(_) => required.iter().all(|&name| self.member_satisfiable(leaf, name)),
+            Leaf::Members { .. } | Leaf::Names(_) => {
+                required.iter().all(|&name| self.member_satisfiable(leaf, name))
+            }
             _ => true,
         })
     }
@@ -98,7 +100,8 @@ impl Graph {
                     .iter()
                     .map(|&(pattern, _)| (pattern, self.patterns[pattern as usize].matches(&bytes)))
                     .collect();
-                let schema = self.member_schema(*table, &NameFacts { id: Some(name), patterns, ..NameFacts::default() });
+                let schema = self
+                    .member_schema(*table, &NameFacts { id: Some(name), patterns, ..NameFacts::default() });
                 self.satisfiable(schema)
             }
             Leaf::Names(schema) => {

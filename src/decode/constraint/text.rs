@@ -103,7 +103,9 @@ impl Graph {
         };
         match self.exprs.get(id) {
             Expr::True => true,
-            Expr::And(parts) => parts.iter().all(|&part| matches!(self.exprs.get(part), Expr::Leaf(Leaf::MinLen(_)))),
+            Expr::And(parts) => {
+                parts.iter().all(|&part| matches!(self.exprs.get(part), Expr::Leaf(Leaf::MinLen(_))))
+            }
             expr => positive(expr),
         }
     }
@@ -115,7 +117,8 @@ impl Graph {
             if id == FALSE || !seen.insert(id) {
                 continue;
             }
-            if self.text_ends(id) || self.is_surely_alive(id) || self.memo.text_alive.get(&id) == Some(&true) {
+            if self.text_ends(id) || self.is_surely_alive(id) || self.memo.text_alive.get(&id) == Some(&true)
+            {
                 return true;
             }
             if seen.len() > SEARCH_LIMIT {

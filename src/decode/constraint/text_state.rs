@@ -27,7 +27,9 @@ impl Machine {
         let next = match lex.step(byte) {
             LexStep::Refused => None,
             LexStep::Close => return self.text_close(&goals),
-            LexStep::Wait(lex) => self.escape_possible(&goals, lex).then(|| self.local(Local::Text { goals: id, lex })),
+            LexStep::Wait(lex) => {
+                self.escape_possible(&goals, lex).then(|| self.local(Local::Text { goals: id, lex }))
+            }
             LexStep::Raw(lex) => self.text_bytes(&goals, &[byte], lex),
             LexStep::Char(c) if !self.may_escape(&goals, c) => None,
             LexStep::Char(c) => self.text_bytes(&goals, c.encode_utf8(&mut [0; 4]).as_bytes(), Lex::Plain),
@@ -50,7 +52,9 @@ impl Machine {
 
     /// Plain spelling: in a constrained string no character that can stand for itself is escaped.
     fn may_escape(&self, goals: &Goals, c: char) -> bool {
-        self.policy.spelling == Spelling::Any || needs_escape(c) || goals.all().all(|id| id == TRUE || id == FALSE)
+        self.policy.spelling == Spelling::Any
+            || needs_escape(c)
+            || goals.all().all(|id| id == TRUE || id == FALSE)
     }
 
     fn escape_possible(&mut self, goals: &Goals, lex: Lex) -> bool {
@@ -68,7 +72,12 @@ impl Machine {
                     .filter(|&c| needs_escape(c))
                     .any(|c| graph.texts_bytes(goals, c.encode_utf8(&mut [0; 4]).as_bytes()).is_some());
             }
-            any_character(range, &mut |graph: &mut Graph, state: &Goals, byte| graph.texts_bytes(state, &[byte]), graph, goals)
+            any_character(
+                range,
+                &mut |graph: &mut Graph, state: &Goals, byte| graph.texts_bytes(state, &[byte]),
+                graph,
+                goals,
+            )
         })
     }
 }
@@ -81,9 +90,8 @@ pub(super) fn needs_escape(c: char) -> bool {
 impl Graph {
     /// Goals for a text after these bytes of it; `None` when no text can meet them.
     fn texts_bytes(&mut self, goals: &Goals, bytes: &[u8]) -> Option<Goals> {
-        let goals = self.change(goals, &mut |graph, id| {
-            bytes.iter().fold(id, |id, &byte| graph.text_byte(id, byte))
-        })?;
+        let goals = self
+            .change(goals, &mut |graph, id| bytes.iter().fold(id, |id, &byte| graph.text_byte(id, byte)))?;
         self.texts_alive(&goals).then_some(goals)
     }
 
@@ -120,7 +128,6 @@ fn follow<C, S>(
     state: &S,
 ) -> bool {
     let Some((first, rest)) = ranges.split_first() else { return true };
-    (first.start..=first.end).any(|byte| {
-        step(context, state, byte).is_some_and(|next| follow(rest, step, context, &next))
-    })
+    (first.start..=first.end)
+        .any(|byte| step(context, state, byte).is_some_and(|next| follow(rest, step, context, &next)))
 }

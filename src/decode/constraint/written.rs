@@ -104,11 +104,10 @@ pub(super) fn repeats_item(written: Written<'_>, last: Option<u8>, array: usize,
 pub(super) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => {
-            a == b || Decimal::parse(&a.to_string()).is_some_and(|a| Decimal::parse(&b.to_string()) == Some(a))
+            a == b
+                || Decimal::parse(&a.to_string()).is_some_and(|a| Decimal::parse(&b.to_string()) == Some(a))
         }
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
-        }
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len()
                 && a.iter().all(|(name, value)| b.get(name).is_some_and(|other| equal(value, other)))

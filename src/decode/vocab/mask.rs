@@ -95,9 +95,12 @@ impl TokenMask {
             Form::Few(tokens) => (tokens, &[]),
             Form::Bits { words, .. } => (&[], words),
         };
-        few.iter().copied().chain(words.iter().enumerate().flat_map(|(idx, &word)| Ones(word).map(
-            move |bit| TokenId(idx as u32 * 64 + bit),
-        )))
+        few.iter().copied().chain(
+            words
+                .iter()
+                .enumerate()
+                .flat_map(|(idx, &word)| Ones(word).map(move |bit| TokenId(idx as u32 * 64 + bit))),
+        )
     }
 }
 

@@ -19,7 +19,9 @@ impl<'s> Compiler<'s> {
         let (list, rest) = self.list_and_rest(keywords);
         let mut prefix = Vec::new();
         if let Some(list) = list {
-            let Value::Array(schemas) = &keywords[list] else { return self.refuse(list, "it must be a list of schemas") };
+            let Value::Array(schemas) = &keywords[list] else {
+                return self.refuse(list, "it must be a list of schemas");
+            };
             for (idx, schema) in schemas.iter().enumerate() {
                 prefix.push(self.below(&[list, &idx.to_string()], schema));
             }
@@ -34,10 +36,12 @@ impl<'s> Compiler<'s> {
     }
 
     /// Which keyword gives the first items one by one, and which all after them.
-    pub(super) fn list_and_rest(&self, keywords: &'s Keywords) -> (Option<&'static str>, Option<&'static str>) {
-        let present = |name: &'static str| {
-            (self.draft.has(name) && keywords.contains_key(name)).then_some(name)
-        };
+    pub(super) fn list_and_rest(
+        &self,
+        keywords: &'s Keywords,
+    ) -> (Option<&'static str>, Option<&'static str>) {
+        let present =
+            |name: &'static str| (self.draft.has(name) && keywords.contains_key(name)).then_some(name);
         if self.draft.items_may_be_list() && keywords.get("items").is_some_and(Value::is_array) {
             return (Some("items"), present("additionalItems"));
         }

@@ -51,8 +51,12 @@ impl Draft {
         let since = match keyword {
             "const" | "contains" | "propertyNames" => Self::D6,
             "if" | "then" | "else" => Self::D7,
-            "dependentRequired" | "dependentSchemas" | "minContains" | "maxContains"
-            | "unevaluatedItems" | "unevaluatedProperties" => Self::D2019,
+            "dependentRequired"
+            | "dependentSchemas"
+            | "minContains"
+            | "maxContains"
+            | "unevaluatedItems"
+            | "unevaluatedProperties" => Self::D2019,
             "$recursiveRef" => return self == Self::D2019,
             "additionalItems" => return self.items_may_be_list(),
             "prefixItems" | "$dynamicRef" => Self::D2020,

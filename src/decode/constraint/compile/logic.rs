@@ -7,7 +7,9 @@ use crate::decode::constraint::expr::{ExprId, TRUE};
 
 impl<'s> Compiler<'s> {
     pub(super) fn combination(&mut self, keyword: &str, value: &'s Value) -> ExprId {
-        let Value::Array(schemas) = value else { return self.refuse(keyword, "it must be a list of schemas") };
+        let Value::Array(schemas) = value else {
+            return self.refuse(keyword, "it must be a list of schemas");
+        };
         if schemas.is_empty() {
             return self.refuse(keyword, "the list must not be empty");
         }

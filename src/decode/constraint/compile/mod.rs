@@ -47,7 +47,9 @@ pub(super) fn compile(schema: &Value, policy: Policy) -> Result<Compiled, Vec<Un
 #[derive(Clone, Copy)]
 enum Progress {
     /// Being compiled; the node stands for it where it contains itself.
-    Open { node: Option<u32> },
+    Open {
+        node: Option<u32>,
+    },
     Done(ExprId),
 }
 

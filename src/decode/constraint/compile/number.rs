@@ -59,7 +59,8 @@ impl<'s> Compiler<'s> {
     /// The value as a count, `2.0` included; refused when it is none.
     pub(super) fn whole(&mut self, keyword: &str, value: &'s Value) -> Option<u64> {
         let number = value.as_number().and_then(|number| Decimal::parse(&number.to_string()));
-        let whole = number.filter(|number| number.unit() >= 0 && !number.is_negative() && number.order() < 19);
+        let whole =
+            number.filter(|number| number.unit() >= 0 && !number.is_negative() && number.order() < 19);
         let count = whole.and_then(|number| u64::try_from(number.in_units(0)).ok());
         if count.is_none() {
             self.refuse(keyword, "it must be a whole number, 0 or more");

@@ -18,7 +18,10 @@ impl<'s> Compiler<'s> {
         let named = self.named_members(keywords);
         let patterns = self.pattern_members(keywords);
         let rest = keywords.get(GROUP[2]).map_or(TRUE, |schema| self.below(&[GROUP[2]], schema));
-        if rest == TRUE && named.iter().all(|entry| entry.1 == TRUE) && patterns.iter().all(|entry| entry.1 == TRUE) {
+        if rest == TRUE
+            && named.iter().all(|entry| entry.1 == TRUE)
+            && patterns.iter().all(|entry| entry.1 == TRUE)
+        {
             return self.only_order(&named);
         }
         self.table(Members::new(named, patterns, rest))
@@ -76,7 +79,8 @@ impl<'s> Compiler<'s> {
     }
 
     fn all_required(&mut self, keyword: &str, value: &'s Value) -> ExprId {
-        let names: Option<Vec<&str>> = value.as_array().and_then(|names| names.iter().map(Value::as_str).collect());
+        let names: Option<Vec<&str>> =
+            value.as_array().and_then(|names| names.iter().map(Value::as_str).collect());
         let Some(names) = names else { return self.refuse(keyword, "it must be a list of names") };
         let mut parts = Vec::new();
         for name in names {

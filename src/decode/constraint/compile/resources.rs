@@ -185,7 +185,8 @@ fn join(base: &str, reference: &str) -> String {
     if reference.is_empty() || reference.starts_with('#') {
         return format!("{base}{reference}");
     }
-    let path_start = base.find("://").map_or(0, |at| base[at + 3..].find('/').map_or(base.len(), |path| at + 3 + path));
+    let path_start =
+        base.find("://").map_or(0, |at| base[at + 3..].find('/').map_or(base.len(), |path| at + 3 + path));
     let (authority, path) = base.split_at(path_start);
     if reference.starts_with('/') {
         return format!("{authority}{}", without_dots(reference));

@@ -46,7 +46,14 @@ impl<'s> Compiler<'s> {
     }
 
     /// Adds what a schema evaluates when `condition` holds.
-    fn collect(&mut self, keywords: &'s Keywords, condition: ExprId, outermost: bool, seen: &mut Seen, depth: usize) {
+    fn collect(
+        &mut self,
+        keywords: &'s Keywords,
+        condition: ExprId,
+        outermost: bool,
+        seen: &mut Seen,
+        depth: usize,
+    ) {
         if depth > super::MAX_DEPTH {
             self.refuse_here("schemas nest too deep");
             return;
@@ -55,7 +62,9 @@ impl<'s> Compiler<'s> {
         self.collect_own_items(keywords, condition, outermost, seen);
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let reference = keywords.get(keyword).and_then(Value::as_str).filter(|_| self.draft.has(keyword));
-            if let Some(target) = reference.and_then(|reference| self.resources.resolve(&self.base, reference)) {
+            if let Some(target) =
+                reference.and_then(|reference| self.resources.resolve(&self.base, reference))
+            {
                 let base = std::mem::replace(&mut self.base, target.base);
                 self.collect_schema(target.schema, condition, seen, depth);
                 self.base = base;
@@ -79,7 +88,13 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn collect_conditional(&mut self, keywords: &'s Keywords, condition: ExprId, seen: &mut Seen, depth: usize) {
+    fn collect_conditional(
+        &mut self,
+        keywords: &'s Keywords,
+        condition: ExprId,
+        seen: &mut Seen,
+        depth: usize,
+    ) {
         let Some(schema) = keywords.get("if") else { return };
         let met = self.below(&["if"], schema);
         self.collect_when(schema, condition, met, seen, depth);
@@ -92,7 +107,14 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn collect_when(&mut self, schema: &'s Value, outer: ExprId, inner: ExprId, seen: &mut Seen, depth: usize) {
+    fn collect_when(
+        &mut self,
+        schema: &'s Value,
+        outer: ExprId,
+        inner: ExprId,
+        seen: &mut Seen,
+        depth: usize,
+    ) {
         let condition = self.graph.exprs.and2(outer, inner);
         self.collect_schema(schema, condition, seen, depth);
     }
@@ -106,7 +128,13 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn collect_own_members(&mut self, keywords: &'s Keywords, condition: ExprId, outermost: bool, seen: &mut Seen) {
+    fn collect_own_members(
+        &mut self,
+        keywords: &'s Keywords,
+        condition: ExprId,
+        outermost: bool,
+        seen: &mut Seen,
+    ) {
         let unevaluated = !outermost && self.draft.has("unevaluatedProperties");
         let mut own = SeenMembers {
             all: keywords.contains_key("additionalProperties")
@@ -124,7 +152,13 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn collect_own_items(&mut self, keywords: &'s Keywords, condition: ExprId, outermost: bool, seen: &mut Seen) {
+    fn collect_own_items(
+        &mut self,
+        keywords: &'s Keywords,
+        condition: ExprId,
+        outermost: bool,
+        seen: &mut Seen,
+    ) {
         let (prefix, rest) = self.list_and_rest(keywords);
         if rest.is_some() || (!outermost && keywords.contains_key("unevaluatedItems")) {
             seen.items.push((condition, SeenItems::All));
