@@ -3,6 +3,7 @@
 use super::local::{Edge, LocalId};
 use super::machine::Machine;
 use super::rules::Rules;
+use super::slicing::Loose;
 use super::written::{self, Written};
 
 /// Values may nest so deep: as far as JSON parsers read.
@@ -47,6 +48,16 @@ impl Matcher {
         (&self.frames, self.spot)
     }
 
+    /// The state of the innermost value.
+    pub(in crate::decode) fn top(&self) -> u32 {
+        self.spot.top
+    }
+
+    /// The states of the values that wait, innermost first.
+    pub(in crate::decode) fn innermost(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        self.frames.iter().rev().map(|frame| frame.waiting)
+    }
+
     /// Adds bytes that were followed from here to a spot over these frames.
     pub(in crate::decode) fn accept(&mut self, bytes: &[u8], frames: &[Frame], spot: Spot) {
         self.text.extend_from_slice(bytes);
@@ -61,12 +72,15 @@ pub struct Constraint {
     rules: std::sync::Arc<Rules>,
     machine: Machine,
     generation: u32,
+    /// The outermost frame, as its index plus one, that a step has gone back to since [`Constraint::watch`]; 0 past
+    /// the outermost.
+    lowest: u32,
 }
 
 impl Constraint {
     /// A constraint with nothing found out yet.
     pub fn new(rules: std::sync::Arc<Rules>) -> Self {
-        Self { machine: Machine::new(&rules), rules, generation: 0 }
+        Self { machine: Machine::new(&rules), rules, generation: 0, lowest: 0 }
     }
 
     /// The rules.
@@ -172,6 +186,44 @@ impl Constraint {
         }
     }
 
+    /// Begins to notice which of the matcher's frames are looked into.
+    pub(in crate::decode) fn watch(&mut self, matcher: &Matcher) {
+        self.lowest = matcher.spot.frame + 1;
+    }
+
+    /// How many of the matcher's frames, innermost first, were looked into; `None` when a step went past all of them.
+    pub(in crate::decode) fn watched(&self, matcher: &Matcher) -> Option<usize> {
+        let lowest = self.lowest.checked_sub(1)?;
+        Some((matcher.spot.frame - lowest) as usize)
+    }
+
+    /// The innermost string without what does not depend on single characters, if the text is inside one.
+    pub(in crate::decode) fn loosened(&mut self, matcher: &Matcher) -> Option<Loose> {
+        self.machine.loosened(matcher.spot.top)
+    }
+
+    /// Whether every text of characters of a class may follow.
+    pub(in crate::decode) fn passes(
+        &mut self,
+        loose: Loose,
+        has: &dyn Fn(char) -> bool,
+        is_unicode: bool,
+    ) -> bool {
+        self.machine.passes(loose, has, is_unicode)
+    }
+
+    /// Whether it depends on the text, and not on the states alone, where a byte leads.
+    pub(in crate::decode) fn is_unstable(&mut self, frames: &[Frame], spot: Spot, byte: u8) -> bool {
+        match self.machine.edge(spot.top, byte) {
+            Edge::GoIfNew(_) => true,
+            Edge::Pop { .. } | Edge::PopThen { .. } => {
+                self.lowest = self.lowest.min(spot.frame);
+                frame_at(frames, spot.frame).is_some_and(|frame| self.machine.compares(frame.waiting))
+            }
+            _ => false,
+        }
+    }
+
     /// Where a byte leads from a spot. New frames are added to `frames`; none is taken away.
     pub(in crate::decode) fn step(
         &mut self,
@@ -210,6 +262,8 @@ impl Constraint {
         last: Option<u8>,
         written: Written<'_>,
     ) -> Option<Spot> {
+        // A frame that the walk itself added lies above all of the matcher's.
+        self.lowest = self.lowest.min(spot.frame);
         let Some(&frame) = frame_at(frames, spot.frame) else {
             return Some(Spot { top: self.machine.done(), frame: 0 });
         };

@@ -1,0 +1,225 @@
+//! Constraint and vocab to token mask: the hot walk.
+
+mod cache;
+
+use std::sync::Arc;
+
+use super::constraint::{Constraint, Frame, Matcher, Rules, Spot, Written};
+use super::vocab::{TokenId, TokenMask, Trie, Vocab};
+use cache::{Cache, Cached};
+
+/// Masks of texts nested deeper than this are not remembered: the limit on depth may be within a token's reach.
+const DEEP: usize = 50;
+
+/// What the rules allow of a vocabulary.
+#[derive(Debug)]
+pub struct Allowed {
+    constraint: Constraint,
+    vocab: Arc<Vocab>,
+    cache: Cache,
+    /// Scratch of the walk: the frames of the matcher and those the walk adds, and the spot at every depth.
+    frames: Vec<Frame>,
+    spots: Vec<Spot>,
+    path: Vec<u8>,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+struct Found {
+    tokens: Vec<TokenId>,
+    /// Nodes whose verdict depends on the text and not on the state alone.
+    unstable: Vec<u32>,
+}
+
+impl Allowed {
+    /// The rules over the vocabulary, with nothing found out yet.
+    pub fn new(rules: Arc<Rules>, vocab: Arc<Vocab>) -> Self {
+        let constraint = Constraint::new(rules);
+        let cache = Cache::default();
+        Self { constraint, vocab, cache, frames: Vec::new(), spots: Vec::new(), path: Vec::new() }
+    }
+
+    /// The constraint below, for questions about bytes.
+    pub fn constraint(&mut self) -> &mut Constraint {
+        &mut self.constraint
+    }
+
+    /// A text with nothing written.
+    pub fn start(&self) -> Matcher {
+        self.constraint.start()
+    }
+
+    /// How many masks were asked for, and how many of them were known already.
+    pub fn cache_hits(&self) -> (u64, u64) {
+        (self.cache.n_asked, self.cache.n_hits)
+    }
+
+    /// Every token that may come next; those that end generation when the text may end.
+    pub fn mask(&mut self, matcher: &mut Matcher) -> Arc<TokenMask> {
+        if self.constraint.trim() {
+            self.cache.clear();
+        }
+        self.constraint.refresh(matcher);
+        if matcher.innermost().nth(DEEP).is_some() {
+            let found = self.find(matcher);
+            return self.completed(&found, matcher);
+        }
+        if let Some(known) = self.cache.get(matcher) {
+            if known.unstable.is_empty() {
+                return Arc::clone(&known.mask);
+            }
+            let known = known.clone();
+            return self.completed(&known, matcher);
+        }
+        let cached = self.find(matcher);
+        let mask = self.completed(&cached, matcher);
+        self.cache.put(matcher, cached);
+        mask
+    }
+
+    /// The mask as far as it depends on the state alone, with what else it depends on.
+    fn find(&mut self, matcher: &mut Matcher) -> Cached {
+        let vocab = Arc::clone(&self.vocab);
+        let mut found = Found::default();
+        if self.constraint.may_end(matcher) {
+            found.tokens.extend_from_slice(vocab.ends());
+        }
+        self.constraint.watch(matcher);
+        let mut slice = None;
+        if let Some(loose) = self.constraint.loosened(matcher) {
+            let passing = vocab.slices().iter().position(|candidate| {
+                self.constraint.passes(loose, &|c| candidate.has(c), candidate.is_unicode())
+            });
+            slice = passing.map(|idx| (idx, loose.max_len.unwrap_or(u64::MAX)));
+        }
+        let trie = slice.map_or(vocab.trie(), |(idx, _)| &vocab.slices()[idx].rest);
+        self.begin_walk(matcher);
+        self.walk(trie, 0..trie.nodes().len(), matcher.text(), &mut found, false);
+        let n_frames = self.constraint.watched(matcher);
+        let mask = match slice {
+            Some((idx, max)) => {
+                let mut words = vocab.slices()[idx].up_to(max);
+                found.tokens.iter().for_each(|token| words[token.0 as usize / 64] |= 1 << (token.0 % 64));
+                TokenMask::from_words(words, vocab.len())
+            }
+            None => TokenMask::of(found.tokens, vocab.len()),
+        };
+        Cached {
+            mask: Arc::new(mask),
+            n_frames,
+            slice: slice.map(|(idx, _)| idx),
+            unstable: found.unstable.into(),
+        }
+    }
+
+    /// The mask with the tokens added whose verdict depends on the text.
+    fn completed(&mut self, cached: &Cached, matcher: &Matcher) -> Arc<TokenMask> {
+        if cached.unstable.is_empty() {
+            return Arc::clone(&cached.mask);
+        }
+        let vocab = Arc::clone(&self.vocab);
+        let trie = cached.slice.map_or(vocab.trie(), |idx| &vocab.slices()[idx].rest);
+        let mut found = Found::default();
+        self.begin_walk(matcher);
+        for &node in cached.unstable.iter() {
+            let (depth, end) = (trie.nodes()[node as usize].depth, trie.nodes()[node as usize].end);
+            let piece = vocab.piece(trie.first_token_below(node as usize));
+            if self.walk_path(&piece[..depth as usize], matcher.text()) {
+                self.walk(trie, node as usize..end as usize, matcher.text(), &mut found, true);
+            }
+        }
+        if found.tokens.is_empty() {
+            return Arc::clone(&cached.mask);
+        }
+        Arc::new(cached.mask.with(&found.tokens))
+    }
+
+    /// Whether one token may come next, without building a mask.
+    pub fn check(&mut self, matcher: &mut Matcher, token: TokenId) -> bool {
+        if self.vocab.is_special(token) {
+            return self.vocab.is_end(token) && self.constraint.may_end(matcher);
+        }
+        self.follow(matcher, token).is_some()
+    }
+
+    /// Writes a token's bytes; false, and nothing changes, when it may not come next. A token that ends generation
+    /// changes nothing either.
+    pub fn advance(&mut self, matcher: &mut Matcher, token: TokenId) -> bool {
+        if self.vocab.is_special(token) {
+            return self.check(matcher, token);
+        }
+        if self.constraint.trim() {
+            self.cache.clear();
+        }
+        let Some(spot) = self.follow(matcher, token) else { return false };
+        matcher.accept(self.vocab.piece(token), &self.frames, spot);
+        true
+    }
+
+    fn follow(&mut self, matcher: &mut Matcher, token: TokenId) -> Option<Spot> {
+        let vocab = Arc::clone(&self.vocab);
+        let piece = vocab.piece(token);
+        self.constraint.refresh(matcher);
+        self.begin_walk(matcher);
+        let reached = !piece.is_empty() && self.walk_path(piece, matcher.text());
+        reached.then(|| self.spots[piece.len()])
+    }
+
+    fn begin_walk(&mut self, matcher: &Matcher) {
+        let (frames, start) = matcher.parts();
+        self.frames.clear();
+        self.frames.extend_from_slice(frames);
+        self.path.clear();
+        self.spots.clear();
+        self.spots.push(start);
+    }
+
+    /// Walks the bytes from the start of the walk; false when one of them may not stand there.
+    fn walk_path(&mut self, bytes: &[u8], text: &[u8]) -> bool {
+        self.path.clear();
+        self.spots.truncate(1);
+        bytes.iter().all(|&byte| {
+            let written = Written { before: text, path: &self.path };
+            let spot = self.constraint.step(&mut self.frames, self.spots[self.path.len()], byte, written);
+            self.path.push(byte);
+            self.spots.extend(spot);
+            spot.is_some()
+        })
+    }
+
+    /// Walks a range of nodes whose parent the walk has reached. Unless `decide`, nodes whose verdict depends on the
+    /// text are set aside with all below them.
+    fn walk(
+        &mut self,
+        trie: &Trie,
+        range: std::ops::Range<usize>,
+        text: &[u8],
+        found: &mut Found,
+        decide: bool,
+    ) {
+        let nodes = trie.nodes();
+        let mut idx = range.start;
+        while idx < range.end {
+            let node = nodes[idx];
+            let depth = node.depth as usize;
+            let spot = self.spots[depth];
+            if !decide && self.constraint.is_unstable(&self.frames, spot, node.byte) {
+                found.unstable.push(idx as u32);
+                idx = node.end as usize;
+                continue;
+            }
+            self.path.truncate(depth);
+            let written = Written { before: text, path: &self.path };
+            match self.constraint.step(&mut self.frames, spot, node.byte, written) {
+                None => idx = node.end as usize,
+                Some(spot) => {
+                    self.spots.truncate(depth + 1);
+                    self.spots.push(spot);
+                    self.path.push(node.byte);
+                    found.tokens.extend_from_slice(trie.tokens_at(idx));
+                    idx += 1;
+                }
+            }
+        }
+    }
+}
