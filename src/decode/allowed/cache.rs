@@ -23,10 +23,22 @@ pub(super) struct Cached {
     pub unstable: Arc<[u32]>,
 }
 
+/// A mask as far as the state of the innermost value tells.
+#[derive(Clone, Debug)]
+pub(super) struct Inside {
+    /// Without the tokens below `exits`.
+    pub mask: Arc<TokenMask>,
+    /// The slice whose rest was walked, if one passed whole.
+    pub slice: Option<usize>,
+    /// Nodes of the walked trie whose byte leads out of the value.
+    pub exits: Arc<[u32]>,
+}
+
 /// Masks found so far.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     by_top: FxHashMap<u32, Vec<(Vec<u32>, Cached)>>,
+    inside: FxHashMap<u32, Inside>,
     n_masks: usize,
     pub n_asked: u64,
     pub n_hits: u64,
@@ -47,6 +59,20 @@ impl Cache {
         found.map(|entry| &entry.1)
     }
 
+    /// What is known about the innermost value's state.
+    pub(super) fn inside(&self, top: u32) -> Option<&Inside> {
+        self.inside.get(&top)
+    }
+
+    /// Remembers what was found about a state.
+    pub(super) fn put_inside(&mut self, top: u32, inside: Inside) {
+        if self.n_masks >= MAX_MASKS {
+            self.clear();
+        }
+        self.n_masks += 1;
+        self.inside.insert(top, inside);
+    }
+
     /// Remembers a mask.
     pub(super) fn put(&mut self, matcher: &Matcher, cached: Cached) {
         if self.n_masks >= MAX_MASKS {
@@ -61,6 +87,7 @@ impl Cache {
     /// Forgets all masks, because the states they are named by are gone.
     pub(super) fn clear(&mut self) {
         self.by_top.clear();
+        self.inside.clear();
         self.n_masks = 0;
     }
 }

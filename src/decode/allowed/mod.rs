@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::constraint::{Constraint, Frame, Matcher, Rules, Spot, Written};
 use super::vocab::{TokenId, TokenMask, Trie, Vocab};
-use cache::{Cache, Cached};
+use cache::{Cache, Cached, Inside};
 
 /// Masks of texts nested deeper than this are not remembered: the limit on depth may be within a token's reach.
 const DEEP: usize = 50;
@@ -27,8 +27,18 @@ pub struct Allowed {
 #[derive(Debug, Default)]
 struct Found {
     tokens: Vec<TokenId>,
-    /// Nodes whose verdict depends on the text and not on the state alone.
-    unstable: Vec<u32>,
+    /// Nodes that were left out with all below them.
+    set_aside: Vec<u32>,
+}
+
+/// What a walk leaves out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SetAside {
+    /// Bytes that lead out of the innermost value, and all that [`SetAside::Unstable`] leaves out.
+    Exits,
+    /// Bytes whose verdict depends on the text and not on the states alone.
+    Unstable,
+    Nothing,
 }
 
 impl Allowed {
@@ -77,61 +87,82 @@ impl Allowed {
         mask
     }
 
-    /// The mask as far as it depends on the state alone, with what else it depends on.
+    /// The mask as far as it depends on the states alone, with what else it depends on.
     fn find(&mut self, matcher: &mut Matcher) -> Cached {
-        let vocab = Arc::clone(&self.vocab);
+        let inside = match self.cache.inside(matcher.top()) {
+            Some(inside) => inside.clone(),
+            None => self.find_inside(matcher),
+        };
         let mut found = Found::default();
         if self.constraint.may_end(matcher) {
-            found.tokens.extend_from_slice(vocab.ends());
+            found.tokens.extend_from_slice(self.vocab.ends());
         }
         self.constraint.watch(matcher);
-        let mut slice = None;
-        if let Some(loose) = self.constraint.loosened(matcher) {
-            let passing = vocab.slices().iter().position(|candidate| {
-                self.constraint.passes(loose, &|c| candidate.has(c), candidate.is_unicode())
-            });
-            slice = passing.map(|idx| (idx, loose.max_len.unwrap_or(u64::MAX)));
-        }
-        let trie = slice.map_or(vocab.trie(), |(idx, _)| &vocab.slices()[idx].rest);
-        self.begin_walk(matcher);
-        self.walk(trie, 0..trie.nodes().len(), matcher.text(), &mut found, false);
+        self.walk_nodes(&inside.exits, inside.slice, matcher, &mut found, SetAside::Unstable);
         let n_frames = self.constraint.watched(matcher);
-        let mask = match slice {
-            Some((idx, max)) => {
-                let mut words = vocab.slices()[idx].up_to(max);
+        let mask =
+            if found.tokens.is_empty() { inside.mask } else { Arc::new(inside.mask.with(&found.tokens)) };
+        Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into() }
+    }
+
+    /// The mask as far as it depends on the state of the innermost value alone.
+    fn find_inside(&mut self, matcher: &Matcher) -> Inside {
+        let vocab = Arc::clone(&self.vocab);
+        let loose = self.constraint.loosened(matcher);
+        let passing = loose.and_then(|loose| {
+            let slices = vocab.slices().iter();
+            let mut whole = slices
+                .enumerate()
+                .filter(|(_, slice)| self.constraint.passes(loose, &|c| slice.has(c), slice.is_unicode()));
+            whole.next().map(|(idx, slice)| (idx, slice.up_to(loose.max_len.unwrap_or(u64::MAX))))
+        });
+        let slice = passing.as_ref().map(|(idx, _)| *idx);
+        let trie = walked(&vocab, slice);
+        let mut found = Found::default();
+        self.begin_walk(matcher);
+        self.walk(trie, 0..trie.nodes().len(), matcher.text(), &mut found, SetAside::Exits);
+        let mask = match passing {
+            Some((_, mut words)) => {
                 found.tokens.iter().for_each(|token| words[token.0 as usize / 64] |= 1 << (token.0 % 64));
                 TokenMask::from_words(words, vocab.len())
             }
             None => TokenMask::of(found.tokens, vocab.len()),
         };
-        Cached {
-            mask: Arc::new(mask),
-            n_frames,
-            slice: slice.map(|(idx, _)| idx),
-            unstable: found.unstable.into(),
-        }
+        let inside = Inside { mask: Arc::new(mask), slice, exits: found.set_aside.into() };
+        self.cache.put_inside(matcher.top(), inside.clone());
+        inside
     }
 
     /// The mask with the tokens added whose verdict depends on the text.
     fn completed(&mut self, cached: &Cached, matcher: &Matcher) -> Arc<TokenMask> {
-        if cached.unstable.is_empty() {
-            return Arc::clone(&cached.mask);
-        }
-        let vocab = Arc::clone(&self.vocab);
-        let trie = cached.slice.map_or(vocab.trie(), |idx| &vocab.slices()[idx].rest);
         let mut found = Found::default();
+        self.walk_nodes(&cached.unstable, cached.slice, matcher, &mut found, SetAside::Nothing);
+        if found.tokens.is_empty() {
+            Arc::clone(&cached.mask)
+        } else {
+            Arc::new(cached.mask.with(&found.tokens))
+        }
+    }
+
+    /// Walks nodes that an earlier walk has set aside.
+    fn walk_nodes(
+        &mut self,
+        aside: &[u32],
+        slice: Option<usize>,
+        matcher: &Matcher,
+        found: &mut Found,
+        set_aside: SetAside,
+    ) {
+        let vocab = Arc::clone(&self.vocab);
+        let trie = walked(&vocab, slice);
         self.begin_walk(matcher);
-        for &node in cached.unstable.iter() {
-            let (depth, end) = (trie.nodes()[node as usize].depth, trie.nodes()[node as usize].end);
-            let piece = vocab.piece(trie.first_token_below(node as usize));
-            if self.walk_path(&piece[..depth as usize], matcher.text()) {
-                self.walk(trie, node as usize..end as usize, matcher.text(), &mut found, true);
+        for &idx in aside {
+            let node = trie.nodes()[idx as usize];
+            let piece = vocab.piece(trie.first_token_below(idx as usize));
+            if self.walk_path(&piece[..node.depth as usize], matcher.text()) {
+                self.walk(trie, idx as usize..node.end as usize, matcher.text(), found, set_aside);
             }
         }
-        if found.tokens.is_empty() {
-            return Arc::clone(&cached.mask);
-        }
-        Arc::new(cached.mask.with(&found.tokens))
     }
 
     /// Whether one token may come next, without building a mask.
@@ -187,15 +218,14 @@ impl Allowed {
         })
     }
 
-    /// Walks a range of nodes whose parent the walk has reached. Unless `decide`, nodes whose verdict depends on the
-    /// text are set aside with all below them.
+    /// Walks a range of nodes whose parent the walk has reached.
     fn walk(
         &mut self,
         trie: &Trie,
         range: std::ops::Range<usize>,
         text: &[u8],
         found: &mut Found,
-        decide: bool,
+        set_aside: SetAside,
     ) {
         let nodes = trie.nodes();
         let mut idx = range.start;
@@ -203,14 +233,23 @@ impl Allowed {
             let node = nodes[idx];
             let depth = node.depth as usize;
             let spot = self.spots[depth];
-            if !decide && self.constraint.is_unstable(&self.frames, spot, node.byte) {
-                found.unstable.push(idx as u32);
+            let step = self.constraint.look(spot, node.byte);
+            let aside = match set_aside {
+                SetAside::Exits => {
+                    (spot.frame == self.spots[0].frame && step.exits())
+                        || self.constraint.is_unstable(&self.frames, spot, step)
+                }
+                SetAside::Unstable => self.constraint.is_unstable(&self.frames, spot, step),
+                SetAside::Nothing => false,
+            };
+            if aside {
+                found.set_aside.push(idx as u32);
                 idx = node.end as usize;
                 continue;
             }
             self.path.truncate(depth);
             let written = Written { before: text, path: &self.path };
-            match self.constraint.step(&mut self.frames, spot, node.byte, written) {
+            match self.constraint.take(&mut self.frames, spot, step, node.byte, written) {
                 None => idx = node.end as usize,
                 Some(spot) => {
                     self.spots.truncate(depth + 1);
@@ -222,4 +261,9 @@ impl Allowed {
             }
         }
     }
+}
+
+/// The tokens that still have to be walked when a slice passes whole.
+fn walked(vocab: &Vocab, slice: Option<usize>) -> &Trie {
+    slice.map_or(vocab.trie(), |idx| &vocab.slices()[idx].rest)
 }

@@ -25,7 +25,18 @@ pub(in crate::decode) struct Frame {
 pub(in crate::decode) struct Spot {
     pub(in crate::decode) top: LocalId,
     /// Index of the frame plus one; 0 when the innermost value is the whole text.
-    frame: u32,
+    pub(in crate::decode) frame: u32,
+}
+
+/// What a byte does at a spot.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::decode) struct Step(Edge);
+
+impl Step {
+    /// Whether it leads out of the innermost value.
+    pub(in crate::decode) fn exits(self) -> bool {
+        matches!(self.0, Edge::Pop { .. } | Edge::PopThen { .. } | Edge::Named { .. })
+    }
 }
 
 /// A text so far. Cheap to clone, so that a draft can be tried and taken back.
@@ -212,15 +223,23 @@ impl Constraint {
         self.machine.passes(loose, has, is_unicode)
     }
 
-    /// Whether it depends on the text, and not on the states alone, where a byte leads.
-    pub(in crate::decode) fn is_unstable(&mut self, frames: &[Frame], spot: Spot, byte: u8) -> bool {
-        match self.machine.edge(spot.top, byte) {
-            Edge::GoIfNew(_) => true,
+    /// What a byte does at a spot.
+    pub(in crate::decode) fn look(&mut self, spot: Spot, byte: u8) -> Step {
+        Step(self.machine.edge(spot.top, byte))
+    }
+
+    /// Whether it depends on the text, and not on the states alone, where a step leads.
+    pub(in crate::decode) fn is_unstable(&mut self, frames: &[Frame], spot: Spot, step: Step) -> bool {
+        match step.0 {
+            Edge::Named { outcome } => {
+                self.lowest = self.lowest.min(spot.frame);
+                self.machine.is_other(outcome)
+            }
             Edge::Pop { .. } | Edge::PopThen { .. } => {
                 self.lowest = self.lowest.min(spot.frame);
                 frame_at(frames, spot.frame).is_some_and(|frame| self.machine.compares(frame.waiting))
             }
-            _ => false,
+            Edge::Dead | Edge::Go(_) | Edge::Push { .. } => false,
         }
     }
 
@@ -232,12 +251,30 @@ impl Constraint {
         byte: u8,
         written: Written<'_>,
     ) -> Option<Spot> {
-        match self.machine.edge(spot.top, byte) {
+        let step = self.look(spot, byte);
+        self.take(frames, spot, step, byte, written)
+    }
+
+    /// Takes a step that [`Constraint::look`] has found.
+    pub(in crate::decode) fn take(
+        &mut self,
+        frames: &mut Vec<Frame>,
+        spot: Spot,
+        step: Step,
+        byte: u8,
+        written: Written<'_>,
+    ) -> Option<Spot> {
+        match step.0 {
             Edge::Dead => None,
             Edge::Go(top) => Some(Spot { top, ..spot }),
-            Edge::GoIfNew(top) => {
-                let start = frame_at(frames, spot.frame).map_or(0, |frame| frame.start);
-                (!written::repeats_name(written, start as usize)).then_some(Spot { top, ..spot })
+            Edge::Named { outcome } => {
+                self.lowest = self.lowest.min(spot.frame);
+                let frame = *frame_at(frames, spot.frame)?;
+                let top = self.machine.named(frame.waiting, outcome)?;
+                let object = frame_at(frames, frame.below).map_or(0, |frame| frame.start);
+                let repeats =
+                    self.machine.is_other(outcome) && written::repeats_name(written, object as usize);
+                (!repeats).then_some(Spot { top, frame: frame.below })
             }
             Edge::Push { waiting, child } => {
                 let depth = frame_at(frames, spot.frame).map_or(0, |frame| frame.depth) + 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::expr::{Expr, ExprId, FALSE, TRUE};
 use super::leaf::Leaf;
 use super::lex::{Lex, LexStep};
-use super::local::{Edge, Id, Local, LocalId, Name};
+use super::local::{Choice, Edge, Id, Local, LocalId, Name};
 use super::machine::Machine;
 
 /// How many states of a string are looked at before a class counts as not passing.
@@ -15,6 +15,8 @@ const STATE_LIMIT: usize = 48;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::decode) struct Loose {
     local: LocalId,
+    /// Every character passes, whatever the state.
+    free: bool,
     /// Characters that may still come.
     pub(in crate::decode) max_len: Option<u64>,
 }
@@ -32,11 +34,12 @@ impl Machine {
                 let (must, max_len) = self.without_counts(goals.must);
                 let goals = self.goals.id(super::children::Goals { must, ..(*goals).clone() });
                 let local = self.local(Local::Text { goals, lex: Lex::Plain });
-                Some(Loose { local, max_len })
+                Some(Loose { local, max_len, free: false })
             }
             Local::Name(name) if name.lex == Lex::Plain && name.others.is_some() => {
+                let free = self.names.get(name.names).choice == Choice::Free;
                 let local = self.name(Name { lo: 0, hi: 0, depth: 0, ..name.clone() });
-                Some(Loose { local, max_len: None })
+                Some(Loose { local, max_len: None, free })
             }
             _ => None,
         }
@@ -59,6 +62,9 @@ impl Machine {
 
     /// Whether every text of characters of the class may follow.
     pub(super) fn passes(&mut self, loose: Loose, has: &dyn Fn(char) -> bool, is_unicode: bool) -> bool {
+        if loose.free {
+            return true;
+        }
         let mut seen = vec![loose.local];
         let mut next = 0;
         while let Some(&local) = seen.get(next) {
