@@ -197,6 +197,7 @@ impl Allowed {
     }
 
     fn begin_walk(&mut self, matcher: &Matcher) {
+        self.constraint.turn();
         let (frames, start) = matcher.parts();
         self.frames.clear();
         self.frames.extend_from_slice(frames);

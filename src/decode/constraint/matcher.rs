@@ -4,7 +4,7 @@ use super::local::{Edge, LocalId};
 use super::machine::Machine;
 use super::rules::Rules;
 use super::slicing::Loose;
-use super::written::{self, Written};
+use super::written::{self, NamesSoFar, Written};
 
 /// Values may nest so deep: as far as JSON parsers read.
 const MAX_DEPTH: u32 = 120;
@@ -86,12 +86,13 @@ pub struct Constraint {
     /// The outermost frame, as its index plus one, that a step has gone back to since [`Constraint::watch`]; 0 past
     /// the outermost.
     lowest: u32,
+    names: NamesSoFar,
 }
 
 impl Constraint {
     /// A constraint with nothing found out yet.
     pub fn new(rules: std::sync::Arc<Rules>) -> Self {
-        Self { machine: Machine::new(&rules), rules, generation: 0, lowest: 0 }
+        Self { machine: Machine::new(&rules), rules, generation: 0, lowest: 0, names: NamesSoFar::default() }
     }
 
     /// The rules.
@@ -108,6 +109,7 @@ impl Constraint {
     /// Writes one more byte; false, and nothing changes, when it may not stand there.
     pub fn advance(&mut self, matcher: &mut Matcher, byte: u8) -> bool {
         self.refresh(matcher);
+        self.turn();
         let written = Written { before: &matcher.text, path: &[] };
         let Some(spot) = self.step(&mut matcher.frames, matcher.spot, byte, written) else { return false };
         let frames = std::mem::take(&mut matcher.frames);
@@ -165,6 +167,7 @@ impl Constraint {
 
     fn can_advance(&mut self, matcher: &mut Matcher, byte: u8) -> bool {
         self.refresh(matcher);
+        self.turn();
         let n_frames = matcher.frames.len();
         let written = Written { before: &matcher.text, path: &[] };
         let possible = self.step(&mut matcher.frames, matcher.spot, byte, written).is_some();
@@ -190,11 +193,17 @@ impl Constraint {
         let text = std::mem::take(&mut matcher.text);
         *matcher = self.start();
         for byte in text {
+            self.turn();
             let written = Written { before: &matcher.text, path: &[] };
             let spot = self.step(&mut matcher.frames, matcher.spot, byte, written);
             let frames = std::mem::take(&mut matcher.frames);
             matcher.accept(&[byte], &frames, spot.expect("a text that was accepted is accepted again"));
         }
+    }
+
+    /// Says that the steps to come belong to another text than those before.
+    pub(in crate::decode) fn turn(&mut self) {
+        self.names.forget();
     }
 
     /// Begins to notice which of the matcher's frames are looked into.
@@ -273,7 +282,7 @@ impl Constraint {
                 let top = self.machine.named(frame.waiting, outcome)?;
                 let object = frame_at(frames, frame.below).map_or(0, |frame| frame.start);
                 let repeats =
-                    self.machine.is_other(outcome) && written::repeats_name(written, object as usize);
+                    self.machine.is_other(outcome) && self.names.repeats(written, object as usize);
                 (!repeats).then_some(Spot { top, frame: frame.below })
             }
             Edge::Push { waiting, child } => {
