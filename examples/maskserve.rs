@@ -62,17 +62,22 @@ enum Spell {
     Any,
 }
 
+/// One line in. Flat, because a tagged enum cannot keep a schema's own text.
 #[derive(Deserialize)]
-#[serde(tag = "cmd", rename_all = "lowercase")]
-enum Request<'a> {
+struct Request<'a> {
+    cmd: Command,
+    #[serde(borrow)]
+    schema: Option<&'a RawValue>,
+    #[serde(default)]
+    tokens: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Command {
     Hello,
-    Compile {
-        #[serde(borrow)]
-        schema: &'a RawValue,
-    },
-    Walk {
-        tokens: Vec<u32>,
-    },
+    Compile,
+    Walk,
     Quit,
 }
 
@@ -84,23 +89,24 @@ fn main() -> Result<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let answer =
-            match serde_json::from_str(&line).with_context(|| format!("not a request: {line:.80}"))? {
-                Request::Hello => json!({
-                    "engine": "nightjar", "version": env!("CARGO_PKG_VERSION"), "n_vocab": vocab.len(),
-                }),
-                Request::Compile { schema } => {
-                    allowed = None;
-                    let (engine, answer) = compile(schema.get(), policy, &vocab);
-                    allowed = engine.or(allowed);
-                    answer
-                }
-                Request::Walk { tokens } => match &mut allowed {
-                    Some(allowed) => walk(allowed, &tokens, &vocab),
-                    None => json!({"accepted": false, "error": "no schema is compiled"}),
-                },
-                Request::Quit => break,
-            };
+        let request: Request =
+            serde_json::from_str(&line).with_context(|| format!("not a request: {line:.80}"))?;
+        let answer = match request.cmd {
+            Command::Hello => json!({
+                "engine": "nightjar", "version": env!("CARGO_PKG_VERSION"), "n_vocab": vocab.len(),
+            }),
+            Command::Compile => {
+                let schema = request.schema.context("compile needs a schema")?;
+                let (engine, answer) = compile(schema.get(), policy, &vocab);
+                allowed = engine;
+                answer
+            }
+            Command::Walk => match &mut allowed {
+                Some(allowed) => walk(allowed, &request.tokens, &vocab),
+                None => json!({"accepted": false, "error": "no schema is compiled"}),
+            },
+            Command::Quit => break,
+        };
         writeln!(out, "{answer}")?;
         out.flush()?;
     }

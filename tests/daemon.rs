@@ -1,9 +1,9 @@
 //! A daemon over its whole life. Alone in its test program, since it is stopped by a signal to the process.
 
-mod support;
+mod house;
 
 use nightjar::store::{Reader, RunCommand};
-use support::{House, rows, scenario};
+use house::{House, rows, scenario};
 
 const WORDS: [(&str, &str, &str); 3] = [
     ("right", r#"{"word": "yes", "n": 1}"#, r#"{"word": "yes", "n": 1}"#),

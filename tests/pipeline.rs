@@ -1,10 +1,10 @@
 //! Scenario files in, rows and figures out: the daemon with the scripted worker, real files, real SQLite.
 
-mod support;
+mod house;
 
 use std::fs;
 
-use support::{House, rows, scenario};
+use house::{House, rows, scenario};
 
 const WORDS: [(&str, &str, &str); 3] = [
     ("right", r#"{"word": "yes", "n": 1}"#, r#"{"word": "yes", "n": 1}"#),

@@ -1,151 +1,91 @@
-//! What the tests of whole programs share: a state folder with models, scenarios made of a few words, the scripted worker.
+//! A vocabulary with nasty tokens, and help for tests of constraints.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use nightjar::decode::vocab::{Token, TokenId, TokenKind, Vocab};
 
-use nightjar::config::{Config, Layer};
-use nightjar::daemon::{Ending, Error, Setup, database, run};
-use nightjar::decode::engine::process::Launch;
-use nightjar::models::Places;
-use nightjar::store::RunCommand;
-use rusqlite::Connection;
+/// Pieces that cross borders of JSON or of characters, some twice.
+const PIECES: [&[u8]; 64] = [
+    b"\",\"",
+    b"\":",
+    b"\": ",
+    b"\": \"",
+    b"{\"",
+    b"\"}",
+    b"]}",
+    b"}}",
+    b"},",
+    b"}, {\"",
+    b"[{\"",
+    b"[]",
+    b"{}",
+    b", ",
+    b",\n  \"",
+    b"\n",
+    b"\n\n",
+    b"  ",
+    b"        ",
+    b"\t",
+    b"true",
+    b"tru",
+    b"false",
+    b"null",
+    b"ull",
+    b"12",
+    b"00",
+    b"0.",
+    b".5",
+    b"e+",
+    b"-1",
+    b"1.0",
+    b"1e1",
+    b"\\\"",
+    b"\\\\",
+    b"\\n",
+    b"\\u00",
+    b"\\u0061",
+    b"\\ud83d",
+    b"\\ude00",
+    b"\\u",
+    b"\xc3",
+    b"\xa9",
+    b"\xc3\xa9",
+    b"\xf0\x9f",
+    b"\x98\x80",
+    b"\xf0\x9f\x98\x80\"",
+    b"\xe2\x82",
+    b"\xac",
+    b"\xff",
+    b"name",
+    b"na",
+    b"me\":",
+    b"a",
+    b"a",
+    b"ab",
+    b"abc",
+    b"id",
+    b"amount",
+    b"\"a\":",
+    b"2024-01-",
+    b"-0",
+    b"[1,",
+    b",null]",
+];
 
-/// A folder with models, a state folder and an inbox, removed at the end.
-pub struct House {
-    /// The folder.
-    pub folder: tempfile::TempDir,
-    /// Lines of configuration beyond the usual ones.
-    pub settings: String,
+/// Every byte, the nasty pieces, padding, special tokens that look like text, and two ends.
+pub(crate) fn nasty_vocab() -> Vocab {
+    let text = |bytes: &[u8]| Token { bytes: bytes.to_vec(), kind: TokenKind::Text };
+    let special = |bytes: &[u8], kind| Token { bytes: bytes.to_vec(), kind };
+    let mut tokens: Vec<_> = (0..=u8::MAX).map(|byte| text(&[byte])).collect();
+    tokens.extend(PIECES.iter().map(|piece| text(piece)));
+    tokens.push(text(b""));
+    tokens.push(special(b"{", TokenKind::Special));
+    tokens.push(special(b"", TokenKind::Special));
+    tokens.push(special(b"</s>", TokenKind::EndOfGeneration));
+    tokens.push(special(b"}", TokenKind::EndOfGeneration));
+    tokens.push(text(b""));
+    Vocab::new(tokens)
 }
 
-impl House {
-    /// A house with these models; one whose name begins with `refused` cannot be loaded.
-    pub fn with_models(names: &[&str]) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        fs::create_dir_all(folder.path().join("models")).unwrap();
-        fs::create_dir_all(folder.path().join("state/inbox")).unwrap();
-        for name in names {
-            fs::write(folder.path().join(format!("models/{name}.gguf")), tiny_gguf(name)).unwrap();
-        }
-        Self { folder, settings: String::new() }
-    }
-
-    /// The state folder.
-    pub fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
-    }
-
-    /// The database.
-    pub fn database(&self) -> PathBuf {
-        database(&self.state())
-    }
-
-    /// Renames a file into the inbox.
-    pub fn drop_in(&self, name: &str, text: &str) {
-        let hidden = self.state().join("inbox").join(format!(".{name}"));
-        fs::write(&hidden, text).unwrap();
-        fs::rename(&hidden, self.state().join("inbox").join(name)).unwrap();
-    }
-
-    /// The configuration as the program would read it.
-    pub fn config(&self) -> Config {
-        let usual = "[inbox]\nsettle_ms = 20\nrescan_s = 1\n[engine]\nslots = 3\nstall_s = 3\n[profiles.greedy]\nmax_tokens = 300\n";
-        let layers = [Layer::file(usual, "usual").unwrap(), Layer::file(&self.settings, "test").unwrap()];
-        Config::parse(&layers, self.folder.path()).expect("a good configuration")
-    }
-
-    /// What a run is started with, around the scripted worker.
-    pub fn setup(&self, command: RunCommand) -> Setup {
-        let config = self.config();
-        let slots = config.engine.slots.to_string();
-        Setup {
-            config,
-            command,
-            places: Places::new(self.folder.path().to_owned(), |_| None),
-            on_progress: Box::new(|_| {}),
-            launch: Box::new(move |model: &Path| Launch {
-                program: scripted_worker(),
-                arguments: vec!["--model".into(), model.into(), "--slots".into(), slots.clone().into()],
-            }),
-        }
-    }
-
-    /// Runs until nothing is missing.
-    pub fn sweep(&self) -> Result<Ending, Error> {
-        run(self.setup(RunCommand::Sweep))
-    }
-}
-
-/// The example that cargo builds beside the tests.
-pub fn scripted_worker() -> PathBuf {
-    let test = std::env::current_exe().expect("the test's own path");
-    let target = test.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
-    let worker = target.join("examples/scripted_worker");
-    assert!(
-        worker.is_file(),
-        "{} is missing: `cargo test` builds it, and so does `cargo build --examples`",
-        worker.display()
-    );
-    worker
-}
-
-/// The smallest file that has a GGUF header and a tensor; the name makes its hash its own.
-pub fn tiny_gguf(name: &str) -> Vec<u8> {
-    let text = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
-    let entry = |key: &str, value: &str| [text(key), 8u32.to_le_bytes().to_vec(), text(value)].concat();
-    let mut file = b"GGUF".to_vec();
-    file.extend(3u32.to_le_bytes());
-    file.extend(1u64.to_le_bytes());
-    file.extend(2u64.to_le_bytes());
-    file.extend(entry("general.architecture", "llama"));
-    file.extend(entry("general.name", name));
-    file.extend(text("weight"));
-    file.extend(1u32.to_le_bytes());
-    file.extend(8u64.to_le_bytes());
-    file.extend(0u32.to_le_bytes());
-    file.extend(0u64.to_le_bytes());
-    file.resize(file.len().next_multiple_of(32) + 32, 0);
-    file
-}
-
-/// A scenario file whose cases are (id, what the scripted worker is told to say, expected JSON).
-pub fn scenario(name: &str, cases: &[(&str, &str, &str)]) -> String {
-    let cases: Vec<_> = cases
-        .iter()
-        .map(|(id, says, expected)| {
-            let expected: serde_json::Value = serde_json::from_str(expected).expect("expected JSON");
-            serde_json::json!({"id": id, "text": format!("Case {id} of {name}: say {says}"), "expected": expected})
-        })
-        .collect();
-    serde_json::json!({
-        "name": name,
-        "description": "Words that are to be said.",
-        "schema": {"type": "object", "properties": {"word": {"type": "string"}, "n": {"type": "integer"}}},
-        "examples": [{"text": "say what", "json": {"word": "what"}}],
-        "cases": cases,
-    })
-    .to_string()
-}
-
-/// One line a row, columns separated by `|`.
-pub fn rows(house: &House, sql: &str) -> String {
-    let connection = Connection::open(house.database()).unwrap();
-    let mut statement = connection.prepare(sql).unwrap();
-    let n_columns = statement.column_count();
-    let lines = statement
-        .query_map([], |row| {
-            let cells = (0..n_columns).map(|i| {
-                Ok(match row.get_ref(i)? {
-                    rusqlite::types::ValueRef::Null => "-".to_owned(),
-                    rusqlite::types::ValueRef::Integer(n) => n.to_string(),
-                    rusqlite::types::ValueRef::Real(x) => format!("{x:.3}"),
-                    rusqlite::types::ValueRef::Text(text) | rusqlite::types::ValueRef::Blob(text) => {
-                        String::from_utf8_lossy(text).into_owned()
-                    }
-                })
-            });
-            Ok(cells.collect::<rusqlite::Result<Vec<_>>>()?.join("|"))
-        })
-        .unwrap();
-    lines.collect::<rusqlite::Result<Vec<_>>>().unwrap().join("\n")
+/// All ids of a vocabulary.
+pub(crate) fn ids(vocab: &Vocab) -> impl Iterator<Item = TokenId> {
+    (0..vocab.len() as u32).map(TokenId)
 }

@@ -38,13 +38,11 @@ impl Translation<'_> {
                 '[' => self.bracket()?,
                 '(' => self.group()?,
                 '\\' => self.escape(false)?,
-                '{' if !self.is_count() => self.out.push_str(r"\{"),
-                '}' if !self.closes_count() => self.out.push_str(r"\}"),
-                ']' => self.out.push_str(r"\]"),
+                '{' => self.count(),
                 // Without the multi-line flag these are the ends of the text, never of a line.
                 '^' => self.out.push_str(r"\A"),
                 '$' => self.out.push_str(r"\z"),
-                '|' | ')' | '*' | '+' | '?' | '{' | '}' => self.out.push(c),
+                '|' | ')' | '*' | '+' | '?' => self.out.push(c),
                 literal => self.literal(literal),
             }
         }
@@ -191,22 +189,15 @@ impl Translation<'_> {
         }
     }
 
-    /// Whether a `{` that was just read begins a count like `{2,5}`; elsewhere it stands for itself.
-    fn is_count(&self) -> bool {
+    /// A `{` that was just read begins a count like `{2,5}`, or else stands for itself.
+    fn count(&mut self) {
         let count: String = self.chars.clone().take_while(|&c| c != '}').collect();
         let (min, max) = count.split_once(',').unwrap_or((&count, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        !min.is_empty() && digits(min) && digits(max) && self.chars.clone().any(|c| c == '}')
-    }
-
-    /// Whether a `}` ends a count that was opened.
-    fn closes_count(&self) -> bool {
-        self.out.rfind('{').is_some_and(|at| {
-            let count = &self.out[at + 1..];
-            !self.out[..at].ends_with(r"\x")
-                && !self.out[..at].ends_with('\\')
-                && !count.is_empty()
-                && count.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
-        })
+        if min.is_empty() || !digits(min) || !digits(max) || !self.chars.clone().any(|c| c == '}') {
+            return self.literal('{');
+        }
+        self.out.push_str(&format!("{{{count}}}"));
+        self.chars.nth(count.len());
     }
 }

@@ -24,8 +24,11 @@ pub(super) enum Digits {
     Fraction,
     Exp,
     ExpSign,
-    /// So many digits of the exponent.
-    ExpDigits(u8),
+    /// After so many digits of the exponent.
+    ExpDigits {
+        n: u8,
+        value: u16,
+    },
 }
 
 /// Which spellings of a number may be written.
@@ -65,6 +68,8 @@ pub(super) enum Local {
     Object { object: Id<Object>, place: Place, space: Space },
     /// Inside a member's name.
     Name(Name),
+    /// An object while a member's name is written.
+    Naming { object: Id<Object> },
     /// After a name, before the colon.
     Colon { waiting: LocalId, child: Id<Goals>, space: Space },
     /// An object while the value of a member is written.
@@ -92,8 +97,8 @@ pub(super) struct Object {
 /// A member's name as far as it is written.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Name {
-    pub object: Id<Object>,
-    /// The mentioned names that begin so, as a range of the plan's sorted list.
+    pub names: Id<Names>,
+    /// The mentioned names that begin so, as a range of the sorted roster.
     pub lo: u32,
     pub hi: u32,
     /// Decoded bytes written; 0 once no mentioned name begins so.
@@ -103,6 +108,33 @@ pub(super) struct Name {
     pub lex: Lex,
 }
 
+/// Which names may be written. As little as possible is part of it, so that objects share the states of their names.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Names {
+    pub order: Id<Vec<NameId>>,
+    pub choice: Choice,
+}
+
+/// How it is told whether a name that is begun can be finished.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Choice {
+    /// Any name may come; whether it came before is asked when it ends.
+    Free,
+    /// Only these, by index in the sorted roster.
+    Only(Arc<[bool]>),
+    /// What the object's formulas say.
+    Asked(Id<Object>),
+}
+
+/// How a name ended.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Outcome {
+    /// As the mentioned name at this index of the sorted roster.
+    Mentioned(u32),
+    /// As a name not mentioned, with the verdicts of patterns and schemas of names.
+    Other(Vec<bool>),
+}
+
 /// Where a byte leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Edge {
@@ -110,8 +142,8 @@ pub(super) enum Edge {
     Dead,
     /// To another state of the same value.
     Go(LocalId),
-    /// The same, if the member's name has not been written before in this object.
-    GoIfNew(LocalId),
+    /// Out of a member's name.
+    Named { outcome: Id<Outcome> },
     /// Into a child value, while this one waits.
     Push { waiting: LocalId, child: LocalId },
     /// Out of the value, with verdicts on its options.

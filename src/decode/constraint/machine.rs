@@ -7,15 +7,15 @@ use rustc_hash::FxHashMap;
 use super::children::Goals;
 use super::expr::ExprId;
 use super::leaf::{Kind, NameId};
-use super::local::{Edge, Id, Interned, Local, LocalId, Name, Object, Place};
-use super::plan::Plan;
+use super::local::{Edge, Id, Interned, Local, LocalId, Name, Names, Object, Outcome, Place};
+use super::plan::{Mentioned, Plan, Roster};
 use super::policy::Policy;
 use super::rules::Rules;
 use super::space::Space;
 use super::tables::Graph;
 
 /// Cached edges and interned states beyond this many are thrown away and found again when needed.
-const MAX_STATES: usize = 200_000;
+const MAX_STATES: usize = 100_000;
 
 /// States of values and the edges between them, found as they are asked for.
 #[derive(Debug)]
@@ -28,7 +28,14 @@ pub(super) struct Machine {
     pub(super) orders: Interned<Vec<NameId>>,
     pub(super) residuals: Interned<Vec<ExprId>>,
     pub(super) verdicts: Interned<Vec<bool>>,
+    pub(super) names: Interned<Names>,
+    pub(super) outcomes: Interned<Outcome>,
     pub(super) plans: FxHashMap<u32, Arc<Plan>>,
+    pub(super) rosters: FxHashMap<u32, Arc<Roster>>,
+    pub(super) mentioned: FxHashMap<u32, Arc<Mentioned>>,
+    /// Whether a member of this name can follow these goals.
+    pub(super) offered: FxHashMap<(u32, NameId), bool>,
+    named: FxHashMap<(LocalId, Id<Outcome>), Option<LocalId>>,
     pub(super) others_alive: FxHashMap<(u32, Id<Vec<ExprId>>), bool>,
     rows: Vec<Option<Box<[u32; 256]>>>,
     pushes: Interned<(LocalId, LocalId)>,
@@ -41,7 +48,7 @@ mod cell {
     pub(super) const UNKNOWN: u32 = 0;
     pub(super) const DEAD: u32 = 1;
     pub(super) const GO: u32 = 2;
-    pub(super) const GO_IF_NEW: u32 = 3;
+    pub(super) const NAMED: u32 = 3;
     pub(super) const PUSH: u32 = 4;
     pub(super) const POP: u32 = 5;
     pub(super) const POP_THEN: u32 = 6;
@@ -60,7 +67,13 @@ impl Machine {
             orders: Interned::default(),
             residuals: Interned::default(),
             verdicts: Interned::default(),
+            names: Interned::default(),
+            outcomes: Interned::default(),
             plans: FxHashMap::default(),
+            rosters: FxHashMap::default(),
+            mentioned: FxHashMap::default(),
+            offered: FxHashMap::default(),
+            named: FxHashMap::default(),
             others_alive: FxHashMap::default(),
             rows: Vec::new(),
             pushes: Interned::default(),
@@ -103,7 +116,7 @@ impl Machine {
         let to = cell >> cell::BITS;
         match cell & ((1 << cell::BITS) - 1) {
             cell::GO => Edge::Go(to),
-            cell::GO_IF_NEW => Edge::GoIfNew(to),
+            cell::NAMED => Edge::Named { outcome: Id::new(to) },
             cell::PUSH => {
                 let (waiting, child) = **self.pushes.get(Id::new(to));
                 Edge::Push { waiting, child }
@@ -118,7 +131,7 @@ impl Machine {
         let (kind, to) = match edge {
             Edge::Dead => (cell::DEAD, 0),
             Edge::Go(to) => (cell::GO, to),
-            Edge::GoIfNew(to) => (cell::GO_IF_NEW, to),
+            Edge::Named { outcome } => (cell::NAMED, outcome.idx),
             Edge::Push { waiting, child } => (cell::PUSH, self.pushes.id((waiting, child)).idx),
             Edge::Pop { verdicts } => (cell::POP, verdicts.idx),
             Edge::PopThen { verdicts } => (cell::POP_THEN, verdicts.idx),
@@ -149,7 +162,7 @@ impl Machine {
                 _ => Edge::Dead,
             },
             Local::Array { goals, place, space } => self.array_edge(*goals, *place, *space, byte),
-            Local::Member { .. } | Local::Item { .. } => Edge::Dead,
+            Local::Naming { .. } | Local::Member { .. } | Local::Item { .. } => Edge::Dead,
             Local::Done { space } => {
                 let space = self.space(*space, byte).filter(|_| self.trailing_space());
                 space.map_or(Edge::Dead, |space| self.go(Local::Done { space }))
@@ -176,6 +189,24 @@ impl Machine {
         };
         self.resumed.insert((waiting, verdicts, repeats), next);
         next
+    }
+
+    /// Where an object goes on after a name.
+    pub(super) fn named(&mut self, waiting: LocalId, outcome: Id<Outcome>) -> Option<LocalId> {
+        if let Some(&known) = self.named.get(&(waiting, outcome)) {
+            return known;
+        }
+        let next = match **self.locals.get(Id::new(waiting)) {
+            Local::Naming { object } => self.after_name(object, outcome),
+            _ => None,
+        };
+        self.named.insert((waiting, outcome), next);
+        next
+    }
+
+    /// Whether a name that is not mentioned ended, which must not have come before.
+    pub(super) fn is_other(&self, outcome: Id<Outcome>) -> bool {
+        matches!(**self.outcomes.get(outcome), Outcome::Other(_))
     }
 
     /// Whether it matters if the item being written equals an earlier one.

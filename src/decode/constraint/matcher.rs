@@ -3,7 +3,8 @@
 use super::local::{Edge, LocalId};
 use super::machine::Machine;
 use super::rules::Rules;
-use super::written::{self, Written};
+use super::slicing::Loose;
+use super::written::{self, NamesSoFar, Written};
 
 /// Values may nest so deep: as far as JSON parsers read.
 const MAX_DEPTH: u32 = 120;
@@ -24,7 +25,18 @@ pub(in crate::decode) struct Frame {
 pub(in crate::decode) struct Spot {
     pub(in crate::decode) top: LocalId,
     /// Index of the frame plus one; 0 when the innermost value is the whole text.
-    frame: u32,
+    pub(in crate::decode) frame: u32,
+}
+
+/// What a byte does at a spot.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::decode) struct Step(Edge);
+
+impl Step {
+    /// Whether it leads out of the innermost value.
+    pub(in crate::decode) fn exits(self) -> bool {
+        matches!(self.0, Edge::Pop { .. } | Edge::PopThen { .. } | Edge::Named { .. })
+    }
 }
 
 /// A text so far. Cheap to clone, so that a draft can be tried and taken back.
@@ -47,6 +59,16 @@ impl Matcher {
         (&self.frames, self.spot)
     }
 
+    /// The state of the innermost value.
+    pub(in crate::decode) fn top(&self) -> u32 {
+        self.spot.top
+    }
+
+    /// The states of the values that wait, innermost first.
+    pub(in crate::decode) fn innermost(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        self.frames.iter().rev().map(|frame| frame.waiting)
+    }
+
     /// Adds bytes that were followed from here to a spot over these frames.
     pub(in crate::decode) fn accept(&mut self, bytes: &[u8], frames: &[Frame], spot: Spot) {
         self.text.extend_from_slice(bytes);
@@ -61,12 +83,16 @@ pub struct Constraint {
     rules: std::sync::Arc<Rules>,
     machine: Machine,
     generation: u32,
+    /// The outermost frame, as its index plus one, that a step has gone back to since [`Constraint::watch`]; 0 past
+    /// the outermost.
+    lowest: u32,
+    names: NamesSoFar,
 }
 
 impl Constraint {
     /// A constraint with nothing found out yet.
     pub fn new(rules: std::sync::Arc<Rules>) -> Self {
-        Self { machine: Machine::new(&rules), rules, generation: 0 }
+        Self { machine: Machine::new(&rules), rules, generation: 0, lowest: 0, names: NamesSoFar::default() }
     }
 
     /// The rules.
@@ -83,6 +109,7 @@ impl Constraint {
     /// Writes one more byte; false, and nothing changes, when it may not stand there.
     pub fn advance(&mut self, matcher: &mut Matcher, byte: u8) -> bool {
         self.refresh(matcher);
+        self.turn();
         let written = Written { before: &matcher.text, path: &[] };
         let Some(spot) = self.step(&mut matcher.frames, matcher.spot, byte, written) else { return false };
         let frames = std::mem::take(&mut matcher.frames);
@@ -140,6 +167,7 @@ impl Constraint {
 
     fn can_advance(&mut self, matcher: &mut Matcher, byte: u8) -> bool {
         self.refresh(matcher);
+        self.turn();
         let n_frames = matcher.frames.len();
         let written = Written { before: &matcher.text, path: &[] };
         let possible = self.step(&mut matcher.frames, matcher.spot, byte, written).is_some();
@@ -165,10 +193,62 @@ impl Constraint {
         let text = std::mem::take(&mut matcher.text);
         *matcher = self.start();
         for byte in text {
+            self.turn();
             let written = Written { before: &matcher.text, path: &[] };
             let spot = self.step(&mut matcher.frames, matcher.spot, byte, written);
             let frames = std::mem::take(&mut matcher.frames);
             matcher.accept(&[byte], &frames, spot.expect("a text that was accepted is accepted again"));
+        }
+    }
+
+    /// Says that the steps to come belong to another text than those before.
+    pub(in crate::decode) fn turn(&mut self) {
+        self.names.forget();
+    }
+
+    /// Begins to notice which of the matcher's frames are looked into.
+    pub(in crate::decode) fn watch(&mut self, matcher: &Matcher) {
+        self.lowest = matcher.spot.frame + 1;
+    }
+
+    /// How many of the matcher's frames, innermost first, were looked into; `None` when a step went past all of them.
+    pub(in crate::decode) fn watched(&self, matcher: &Matcher) -> Option<usize> {
+        let lowest = self.lowest.checked_sub(1)?;
+        Some((matcher.spot.frame - lowest) as usize)
+    }
+
+    /// The innermost string without what does not depend on single characters, if the text is inside one.
+    pub(in crate::decode) fn loosened(&mut self, matcher: &Matcher) -> Option<Loose> {
+        self.machine.loosened(matcher.spot.top)
+    }
+
+    /// Whether every text of characters of a class may follow.
+    pub(in crate::decode) fn passes(
+        &mut self,
+        loose: Loose,
+        has: &dyn Fn(char) -> bool,
+        is_unicode: bool,
+    ) -> bool {
+        self.machine.passes(loose, has, is_unicode)
+    }
+
+    /// What a byte does at a spot.
+    pub(in crate::decode) fn look(&mut self, spot: Spot, byte: u8) -> Step {
+        Step(self.machine.edge(spot.top, byte))
+    }
+
+    /// Whether it depends on the text, and not on the states alone, where a step leads.
+    pub(in crate::decode) fn is_unstable(&mut self, frames: &[Frame], spot: Spot, step: Step) -> bool {
+        match step.0 {
+            Edge::Named { outcome } => {
+                self.lowest = self.lowest.min(spot.frame);
+                self.machine.is_other(outcome)
+            }
+            Edge::Pop { .. } | Edge::PopThen { .. } => {
+                self.lowest = self.lowest.min(spot.frame);
+                frame_at(frames, spot.frame).is_some_and(|frame| self.machine.compares(frame.waiting))
+            }
+            Edge::Dead | Edge::Go(_) | Edge::Push { .. } => false,
         }
     }
 
@@ -180,12 +260,30 @@ impl Constraint {
         byte: u8,
         written: Written<'_>,
     ) -> Option<Spot> {
-        match self.machine.edge(spot.top, byte) {
+        let step = self.look(spot, byte);
+        self.take(frames, spot, step, byte, written)
+    }
+
+    /// Takes a step that [`Constraint::look`] has found.
+    pub(in crate::decode) fn take(
+        &mut self,
+        frames: &mut Vec<Frame>,
+        spot: Spot,
+        step: Step,
+        byte: u8,
+        written: Written<'_>,
+    ) -> Option<Spot> {
+        match step.0 {
             Edge::Dead => None,
             Edge::Go(top) => Some(Spot { top, ..spot }),
-            Edge::GoIfNew(top) => {
-                let start = frame_at(frames, spot.frame).map_or(0, |frame| frame.start);
-                (!written::repeats_name(written, start as usize)).then_some(Spot { top, ..spot })
+            Edge::Named { outcome } => {
+                self.lowest = self.lowest.min(spot.frame);
+                let frame = *frame_at(frames, spot.frame)?;
+                let top = self.machine.named(frame.waiting, outcome)?;
+                let object = frame_at(frames, frame.below).map_or(0, |frame| frame.start);
+                let repeats =
+                    self.machine.is_other(outcome) && self.names.repeats(written, object as usize);
+                (!repeats).then_some(Spot { top, frame: frame.below })
             }
             Edge::Push { waiting, child } => {
                 let depth = frame_at(frames, spot.frame).map_or(0, |frame| frame.depth) + 1;
@@ -210,6 +308,8 @@ impl Constraint {
         last: Option<u8>,
         written: Written<'_>,
     ) -> Option<Spot> {
+        // A frame that the walk itself added lies above all of the matcher's.
+        self.lowest = self.lowest.min(spot.frame);
         let Some(&frame) = frame_at(frames, spot.frame) else {
             return Some(Spot { top: self.machine.done(), frame: 0 });
         };

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
+use super::expr::ExprId;
 use super::lex::{Lex, LexStep};
-use super::local::{Edge, Local, LocalId, Name};
+use super::local::{Choice, Edge, Name, Outcome};
 use super::machine::Machine;
-use super::members::NameFacts;
-use super::plan::Plan;
+use super::plan::Roster;
 use super::policy::Spelling;
-use super::space::Space;
 use super::text_state::{any_character, needs_escape};
 
 impl Machine {
@@ -25,18 +24,39 @@ impl Machine {
     }
 
     fn name_bytes(&mut self, name: &Name, bytes: &[u8], lex: Lex) -> Option<Name> {
-        let plan = self.plan(name.object);
+        let names = Arc::clone(self.names.get(name.names));
+        let roster = self.roster(names.order);
         let mut next = Name { lex, ..name.clone() };
         for &byte in bytes {
-            next = next.narrowed(&plan, byte);
+            next = next.narrowed(&roster, byte);
         }
         next.others = name.others.and_then(|others| {
             let others = Arc::clone(self.residuals.get(others));
             let left: Vec<_> = others.iter().map(|&id| self.graph.name_bytes(id, bytes)).collect();
-            (left.is_empty() || self.others_alive(name.object, &plan, &left)).then(|| self.residuals.id(left))
+            self.other_possible(&names.choice, &left).then(|| self.residuals.id(left))
         });
-        let offered = plan.names[next.lo as usize..next.hi as usize].iter().any(|name| name.offered);
-        (offered || next.others.is_some()).then_some(next)
+        let possible = next.others.is_some()
+            || self.mentioned_possible(&names.choice, next.lo as usize..next.hi as usize);
+        possible.then_some(next)
+    }
+
+    fn other_possible(&mut self, choice: &Choice, left: &[ExprId]) -> bool {
+        match choice {
+            Choice::Free => true,
+            Choice::Only(_) => false,
+            Choice::Asked(object) => {
+                let plan = self.plan(*object);
+                left.is_empty() || self.others_alive(*object, &plan, left)
+            }
+        }
+    }
+
+    fn mentioned_possible(&mut self, choice: &Choice, range: std::ops::Range<usize>) -> bool {
+        match choice {
+            Choice::Free => true,
+            Choice::Only(offered) => offered[range].contains(&true),
+            Choice::Asked(object) => self.plan(*object).offered[range].contains(&true),
+        }
     }
 
     fn name_escape(&mut self, name: &Name, lex: Lex) -> Option<Name> {
@@ -57,43 +77,33 @@ impl Machine {
     }
 
     fn name_close(&mut self, name: &Name) -> Edge {
-        let plan = self.plan(name.object);
-        let object = Arc::clone(self.objects.get(name.object));
-        let exact = plan.names[name.lo as usize..name.hi as usize]
+        let names = Arc::clone(self.names.get(name.names));
+        let roster = self.roster(names.order);
+        // The roster is sorted, so that the name which ends here comes first.
+        let exact = roster.names[name.lo as usize..name.hi as usize]
             .first()
-            .filter(|candidate| candidate.bytes.len() == name.depth as usize && name.begins_mentioned());
-        if let Some(candidate) = exact {
-            if !candidate.offered {
+            .filter(|candidate| candidate.bytes.len() == name.depth as usize);
+        let outcome = match (exact, name.others) {
+            (Some(_), _)
+                if !self.mentioned_possible(&names.choice, name.lo as usize..name.lo as usize + 1) =>
+            {
                 return Edge::Dead;
             }
-            let facts = self.facts_of(&object, &plan, candidate.id, candidate.place);
-            return self.after_name(name, Some(candidate.place), &facts).map_or(Edge::Dead, Edge::Go);
-        }
-        let Some(others) = name.others else { return Edge::Dead };
-        let others = Arc::clone(self.residuals.get(others));
-        let facts = self.facts_of_other(&object, &plan, &others);
-        self.after_name(name, None, &facts).map_or(Edge::Dead, Edge::GoIfNew)
-    }
-
-    fn after_name(&mut self, name: &Name, place: Option<u32>, facts: &NameFacts) -> Option<LocalId> {
-        let object = Arc::clone(self.objects.get(name.object));
-        let (object, child) = self.next_member(&object, place, facts)?;
-        let object = self.objects.id(object);
-        let waiting = self.local(Local::Member { object });
-        let child = self.goals.id(child);
-        Some(self.local(Local::Colon { waiting, child, space: Space::default() }))
+            (Some(_), _) => Outcome::Mentioned(name.lo),
+            (None, Some(others)) => {
+                let others = Arc::clone(self.residuals.get(others));
+                Outcome::Other(others.iter().map(|&id| self.graph.text_ends(id)).collect())
+            }
+            (None, None) => return Edge::Dead,
+        };
+        Edge::Named { outcome: self.outcomes.id(outcome) }
     }
 }
 
 impl Name {
-    /// Whether some mentioned name begins with what is written.
-    fn begins_mentioned(&self) -> bool {
-        self.lo < self.hi
-    }
-
     /// One more decoded byte.
-    fn narrowed(&self, plan: &Plan, byte: u8) -> Self {
-        let names = &plan.names[self.lo as usize..self.hi as usize];
+    fn narrowed(&self, roster: &Roster, byte: u8) -> Self {
+        let names = &roster.names[self.lo as usize..self.hi as usize];
         let at = self.depth as usize;
         let from = names.partition_point(|name| name.bytes.get(at).is_none_or(|&b| b < byte)) as u32;
         let to = names.partition_point(|name| name.bytes.get(at).is_none_or(|&b| b <= byte)) as u32;

@@ -146,8 +146,10 @@ impl NumberSet {
     /// Whether the set has a number that begins with the digits, their last one worth `10^shift` or more; when
     /// `unit` is given only whole numbers count.
     fn meets_shifted(&self, digits: &BigInt, shift: i64, unit: Option<i64>) -> bool {
-        let last = self.largest_order() - Decimal::new(digits.clone(), 0).order() + 2;
-        (shift..=last.max(shift)).any(|shift| {
+        // Up to where the digits are beyond all bounds and what they can become is wider than a step.
+        let step = self.step.as_ref().map_or(0, Decimal::order);
+        let last = (self.largest_order() - digits.to_string().len() as i64 + 1).max(step).max(shift) + 1;
+        (shift..=last).any(|shift| {
             let from = Bound::closed(Decimal::new(digits.clone(), shift));
             let to = match unit {
                 Some(unit) => Bound::closed(Decimal::new((digits + 1) * power(shift) - unit, 0)),
@@ -176,10 +178,10 @@ impl NumberSet {
         first < to || (first == to && !high.exclusive)
     }
 
-    /// Numbers above `10^order` are either all in the set's interval or all outside.
+    /// Numbers above `10^order` are either all within the bounds or all outside.
     fn largest_order(&self) -> i64 {
         let bounds = [&self.low, &self.high].into_iter().flatten().map(|bound| bound.at.order());
-        bounds.chain(self.step.as_ref().map(Decimal::order)).max().unwrap_or(0).max(1)
+        bounds.max().unwrap_or(0).max(1)
     }
 
     /// The same for positive numbers below `10^order`.

@@ -8,7 +8,7 @@ use super::leaf::Leaf;
 use super::local::{Digits, Edge, Form, Id, Local, LocalId};
 use super::machine::Machine;
 use super::policy::Spelling;
-use super::prefix::{EXPONENT_DIGITS, plain_text};
+use super::prefix::{EXPONENT_DIGITS, MAX_EXPONENT, plain_text};
 
 impl Digits {
     /// Before the first byte a sign may come, after it digits must.
@@ -28,16 +28,20 @@ impl Digits {
             (Self::Point | Self::Fraction, b'0'..=b'9') => Some(Self::Fraction),
             (Self::Zero | Self::Whole | Self::Fraction, b'e' | b'E') => Some(Self::Exp),
             (Self::Exp, b'+' | b'-') => Some(Self::ExpSign),
-            (Self::Exp | Self::ExpSign, b'0'..=b'9') => Some(Self::ExpDigits(1)),
-            (Self::ExpDigits(n), b'0'..=b'9') if usize::from(n) < EXPONENT_DIGITS => {
-                Some(Self::ExpDigits(n + 1))
-            }
+            (Self::Exp | Self::ExpSign, b'0'..=b'9') => Self::exponent(0, 0, byte),
+            (Self::ExpDigits { n, value }, b'0'..=b'9') => Self::exponent(n, value, byte),
             _ => None,
         }
     }
 
+    fn exponent(n: u8, value: u16, byte: u8) -> Option<Self> {
+        let value = value * 10 + u16::from(byte - b'0');
+        let fits = usize::from(n) < EXPONENT_DIGITS && i64::from(value) <= MAX_EXPONENT;
+        fits.then_some(Self::ExpDigits { n: n + 1, value })
+    }
+
     fn may_end(self) -> bool {
-        matches!(self, Self::Zero | Self::Whole | Self::Fraction | Self::ExpDigits(_))
+        matches!(self, Self::Zero | Self::Whole | Self::Fraction | Self::ExpDigits { .. })
     }
 }
 

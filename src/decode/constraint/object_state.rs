@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::children::{Children, Goals};
 use super::leaf::NameId;
 use super::lex::Lex;
-use super::local::{Edge, Id, Local, LocalId, Name, Object, Place};
+use super::local::{Choice, Edge, Id, Local, LocalId, Name, Names, Object, Outcome, Place};
 use super::machine::Machine;
 use super::members::NameFacts;
 use super::policy::MemberOrder;
@@ -46,9 +46,38 @@ impl Machine {
         if !plan.is_open() {
             return Edge::Dead;
         }
+        let order = self.objects.get(object).order;
+        let choice = match &plan.others {
+            Some(_) if plan.is_free => Choice::Free,
+            Some(_) => Choice::Asked(object),
+            None => Choice::Only(plan.offered.clone().into()),
+        };
+        let names = self.names.id(Names { order, choice });
         let others = plan.others.as_ref().map(|others| self.residuals.id(others.clone()));
-        let name = Name { object, lo: 0, hi: plan.names.len() as u32, depth: 0, others, lex: Lex::Plain };
-        Edge::Go(self.name(name))
+        let name = Name { names, lo: 0, hi: plan.offered.len() as u32, depth: 0, others, lex: Lex::Plain };
+        Edge::Push { waiting: self.local(Local::Naming { object }), child: self.name(name) }
+    }
+
+    /// The object after a name, before the colon; `None` when the name may not come.
+    pub(super) fn after_name(&mut self, id: Id<Object>, outcome: Id<Outcome>) -> Option<LocalId> {
+        let object = Arc::clone(self.objects.get(id));
+        let plan = self.plan(id);
+        let (place, facts) = match &*Arc::clone(self.outcomes.get(outcome)) {
+            Outcome::Mentioned(idx) => {
+                if !plan.offered[*idx as usize] {
+                    return None;
+                }
+                let roster = self.roster(object.order);
+                let candidate = &roster.names[*idx as usize];
+                (Some(candidate.place), self.facts_of(&object, &plan, candidate.id, candidate.place))
+            }
+            Outcome::Other(ends) => (None, self.facts_of_other(&object, &plan, ends)),
+        };
+        let (object, child) = self.next_member(&object, place, &facts)?;
+        let object = self.objects.id(object);
+        let waiting = self.local(Local::Member { object });
+        let child = self.goals.id(child);
+        Some(self.local(Local::Colon { waiting, child, space: Space::default() }))
     }
 
     /// The verdicts of an object that ends here; `None` when it may not.

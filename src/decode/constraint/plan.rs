@@ -13,16 +13,10 @@ use super::members::NameFacts;
 use super::policy::MemberOrder;
 use super::tables::Graph;
 
-/// The names that formulas mention, and whether others may come.
+/// The names that formulas mention, sorted by their bytes.
 #[derive(Debug)]
-pub(super) struct Plan {
-    /// Sorted by their bytes.
+pub(super) struct Roster {
     pub names: Vec<Candidate>,
-    /// Before any byte of the name: what patterns and schemas of names still ask, when a name that is not mentioned
-    /// may come. Parallel to `patterns`, then `schemas`.
-    pub others: Option<Vec<ExprId>>,
-    pub patterns: Vec<u32>,
-    pub schemas: Vec<ExprId>,
 }
 
 /// A mentioned name.
@@ -32,14 +26,25 @@ pub(super) struct Candidate {
     pub id: NameId,
     /// Its place in the object's order.
     pub place: u32,
-    /// Whether it may be the next one.
-    pub offered: bool,
+}
+
+/// Which names the next member may have.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// By index in the roster.
+    pub offered: Vec<bool>,
+    /// Before any byte of the name: what patterns and schemas of names still ask, when a name that is not mentioned
+    /// may come.
+    pub others: Option<Vec<ExprId>>,
+    /// Whether every name that is not mentioned may come, whichever patterns it matches.
+    pub is_free: bool,
+    pub mentioned: Arc<Mentioned>,
 }
 
 impl Plan {
     /// Whether any member may come next.
     pub(super) fn is_open(&self) -> bool {
-        self.others.is_some() || self.names.iter().any(|name| name.offered)
+        self.others.is_some() || self.offered.contains(&true)
     }
 }
 
@@ -51,8 +56,8 @@ pub(super) struct Mentioned {
     pub patterns: Vec<u32>,
     /// Schemas that names have to meet.
     pub schemas: Vec<ExprId>,
+    pub required: Vec<NameId>,
     seen_names: FxHashSet<NameId>,
-    required: Vec<NameId>,
 }
 
 impl Mentioned {
@@ -77,7 +82,7 @@ impl Graph {
             self.collect(id, &mut found);
         }
         // Names that are only required come after those that have a schema.
-        for name in std::mem::take(&mut found.required) {
+        for name in found.required.clone() {
             found.add_name(name);
         }
         found
@@ -146,31 +151,75 @@ impl Machine {
 
     fn make_plan(&mut self, id: Id<Object>) -> Plan {
         let object = Arc::clone(self.objects.get(id));
-        let goals = Arc::clone(self.goals.get(object.goals));
-        let mentioned = self.graph.mentioned(&goals);
-        let order = Arc::clone(self.orders.get(object.order));
-        let mut plan = Plan {
-            names: Vec::new(),
-            others: None,
-            patterns: mentioned.patterns,
-            schemas: mentioned.schemas,
-        };
-        for (place, &name) in order.iter().enumerate() {
-            let place = place as u32;
-            let offered = self.is_due(&object, place) && {
-                let facts = self.facts_of(&object, &plan, name, place);
-                self.next_member(&object, Some(place), &facts).is_some()
-            };
-            plan.names.push(Candidate { bytes: Arc::clone(self.graph.name(name)), id: name, place, offered });
+        let mentioned = self.mentioned(object.goals);
+        let roster = self.roster(object.order);
+        let mut plan = Plan { offered: Vec::new(), others: None, is_free: false, mentioned };
+        for candidate in &roster.names {
+            let offered = self.is_due(&object, candidate.place) && self.is_offered(&object, &plan, candidate);
+            plan.offered.push(offered);
         }
-        plan.names.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
         let mut others: Vec<_> =
-            plan.patterns.iter().map(|&pattern| self.graph.pattern_leaf(pattern)).collect();
-        others.extend(plan.schemas.iter().map(|&schema| self.graph.open(schema, super::leaf::Kind::Text)));
-        if self.others_alive(id, &plan, &others) {
+            plan.mentioned.patterns.iter().map(|&pattern| self.graph.pattern_leaf(pattern)).collect();
+        let schemas = plan.mentioned.schemas.iter();
+        others.extend(schemas.map(|&schema| self.graph.open(schema, super::leaf::Kind::Text)));
+        plan.is_free = self.is_free(&object, &plan);
+        if plan.is_free || self.others_alive(id, &plan, &others) {
             plan.others = Some(others);
         }
         plan
+    }
+
+    /// Whether every combination of patterns that a name may match can follow.
+    fn is_free(&mut self, object: &Object, plan: &Plan) -> bool {
+        const MOST_PATTERNS: usize = 4;
+        let n = plan.mentioned.patterns.len();
+        n <= MOST_PATTERNS
+            && plan.mentioned.schemas.is_empty()
+            && (0..1u32 << n).all(|set| {
+                let ends: Vec<_> = (0..n).map(|pattern| set >> pattern & 1 == 1).collect();
+                let facts = self.facts_of_other(object, plan, &ends);
+                self.next_member(object, None, &facts).is_some()
+            })
+    }
+
+    fn is_offered(&mut self, object: &Object, plan: &Plan, candidate: &Candidate) -> bool {
+        let passed = self.passed(object, Some(candidate.place));
+        // Names that are passed over matter only if some formula asks for them.
+        let matters = passed.iter().any(|name| plan.mentioned.required.contains(name));
+        let key = (object.goals.idx, candidate.id);
+        if let Some(&known) = self.offered.get(&key).filter(|_| !matters) {
+            return known;
+        }
+        let facts = self.facts_of(object, plan, candidate.id, candidate.place);
+        let offered = self.next_member(object, Some(candidate.place), &facts).is_some();
+        if !matters {
+            self.offered.insert(key, offered);
+        }
+        offered
+    }
+
+    /// The names that an order is made of, sorted.
+    pub(super) fn roster(&mut self, order: Id<Vec<NameId>>) -> Arc<Roster> {
+        if let Some(roster) = self.rosters.get(&order.idx) {
+            return Arc::clone(roster);
+        }
+        let places = self.orders.get(order).iter().enumerate();
+        let mut names: Vec<_> = places
+            .map(|(place, &id)| Candidate { bytes: Arc::clone(self.graph.name(id)), id, place: place as u32 })
+            .collect();
+        names.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
+        let roster = Arc::new(Roster { names });
+        self.rosters.insert(order.idx, Arc::clone(&roster));
+        roster
+    }
+
+    fn mentioned(&mut self, goals: Id<Goals>) -> Arc<Mentioned> {
+        if let Some(mentioned) = self.mentioned.get(&goals.idx) {
+            return Arc::clone(mentioned);
+        }
+        let mentioned = Arc::new(self.graph.mentioned(self.goals.get(goals)));
+        self.mentioned.insert(goals.idx, Arc::clone(&mentioned));
+        mentioned
     }
 
     fn is_due(&self, object: &Object, place: u32) -> bool {
@@ -183,18 +232,19 @@ impl Machine {
     /// What the formulas need to know about the mentioned name at `place`.
     pub(super) fn facts_of(&mut self, object: &Object, plan: &Plan, name: NameId, place: u32) -> NameFacts {
         let passed = self.passed(object, Some(place));
-        NameFacts { passed, ..self.graph.facts(name, &plan.patterns, &plan.schemas) }
+        NameFacts { passed, ..self.graph.facts(name, &plan.mentioned.patterns, &plan.mentioned.schemas) }
     }
 
-    /// What the formulas need to know about a name that none of them mentions and that ends here.
-    pub(super) fn facts_of_other(&mut self, object: &Object, plan: &Plan, others: &[ExprId]) -> NameFacts {
+    /// What the formulas need to know about a name that none of them mentions; `ends` has the verdicts of patterns,
+    /// then of schemas of names.
+    pub(super) fn facts_of_other(&self, object: &Object, plan: &Plan, ends: &[bool]) -> NameFacts {
         let passed = self.passed(object, None);
-        let ends: Vec<_> = others.iter().map(|&id| self.graph.text_ends(id)).collect();
-        let (patterns, schemas) = ends.split_at(plan.patterns.len());
+        let mentioned = &plan.mentioned;
+        let (patterns, schemas) = ends.split_at(mentioned.patterns.len());
         NameFacts {
             id: None,
-            patterns: plan.patterns.iter().copied().zip(patterns.iter().copied()).collect(),
-            names: plan.schemas.iter().copied().zip(schemas.iter().copied()).collect(),
+            patterns: mentioned.patterns.iter().copied().zip(patterns.iter().copied()).collect(),
+            names: mentioned.schemas.iter().copied().zip(schemas.iter().copied()).collect(),
             passed,
         }
     }
@@ -220,7 +270,8 @@ impl Machine {
             if self.names_dead(plan, &others) || !seen.insert(others.clone()) {
                 continue;
             }
-            let facts = self.facts_of_other(object, plan, &others);
+            let ends: Vec<_> = others.iter().map(|&id| self.graph.text_ends(id)).collect();
+            let facts = self.facts_of_other(object, plan, &ends);
             let known = tried
                 .iter()
                 .find(|(known, _)| known.patterns == facts.patterns && known.names == facts.names);
@@ -244,7 +295,7 @@ impl Machine {
 
     /// Whether a schema of names can no longer be met. Patterns that can no longer match only mean other members.
     pub(super) fn names_dead(&mut self, plan: &Plan, others: &[ExprId]) -> bool {
-        let schemas = &others[plan.patterns.len()..];
+        let schemas = &others[plan.mentioned.patterns.len()..];
         schemas.iter().any(|&id| id == FALSE || (id != TRUE && !self.graph.text_alive(id)))
     }
 }

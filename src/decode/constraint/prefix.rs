@@ -7,6 +7,9 @@ use super::decimal::Decimal;
 /// Exponents in JSON text have at most so many digits; longer ones are refused rather than computed with.
 pub(super) const EXPONENT_DIGITS: usize = 3;
 
+/// Numbers with larger exponents, either way, are never written: programs that read JSON overflow on them.
+pub(super) const MAX_EXPONENT: i64 = 308;
+
 /// The parts of a number as far as it is written.
 pub(super) struct Prefix<'a> {
     magnitude: &'a str,
@@ -108,7 +111,10 @@ pub(super) fn exponents(text: &str) -> Vec<i64> {
     for n_more in 0..=EXPONENT_DIGITS.saturating_sub(written.len()) {
         let first = written.parse::<i64>().unwrap_or(0) * 10i64.pow(n_more as u32);
         let last = first + 10i64.pow(n_more as u32);
-        found.extend((first..last).flat_map(|exponent| signs.iter().map(move |sign| sign * exponent)));
+        found.extend(
+            (first..last.min(MAX_EXPONENT + 1))
+                .flat_map(|exponent| signs.iter().map(move |sign| sign * exponent)),
+        );
     }
     found
 }

@@ -1,5 +1,6 @@
 //! Checks that need the text itself: names that repeat in an object, items that repeat in an array.
 
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use super::decimal::Decimal;
@@ -23,22 +24,61 @@ impl Written<'_> {
     }
 }
 
-/// Whether the member name that ends with the next byte, a quote, was written before in its object, which begins at
-/// or after `start`.
-pub(super) fn repeats_name(written: Written<'_>, start: usize) -> bool {
-    let mut text = written.from(start);
-    text.push(b'"');
-    let names = names_of(&text);
+/// The names of an open object, read once and asked about for every token that could end one more.
+#[derive(Debug, Default)]
+pub(super) struct NamesSoFar {
+    known: Option<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    start: usize,
+    /// Decoded, without the one being written.
+    names: FxHashSet<Vec<u8>>,
+    /// Where the name being written begins in the matcher's text.
+    open: Option<usize>,
+}
+
+impl NamesSoFar {
+    /// Forgets everything, because the text may have changed.
+    pub(super) fn forget(&mut self) {
+        self.known = None;
+    }
+
+    /// Whether the member name that ends with the next byte, a quote, was written before in its object, which begins
+    /// at or after `start`.
+    pub(super) fn repeats(&mut self, written: Written<'_>, start: usize) -> bool {
+        if start >= written.before.len() || written.path.contains(&b'"') {
+            return repeats_name(&written.from(start));
+        }
+        let known = self.known.take_if(|known| known.start == start).unwrap_or_else(|| read(written.before, start));
+        let repeats = match known.open {
+            Some(open) => {
+                let name = [&written.before[open..], written.path].concat();
+                known.names.contains(&decoded(&name))
+            }
+            None => repeats_name(&written.from(start)),
+        };
+        self.known = Some(known);
+        repeats
+    }
+}
+
+fn read(before: &[u8], start: usize) -> Known {
+    let text = &before[start..];
+    let mut names = names_of(text);
+    // A name that runs to the end of the text is the one being written.
+    let open = names.pop_if(|name| name.as_ptr_range().end == text.as_ptr_range().end);
+    let open = open.map(|name| before.len() - name.len());
+    Known { start, names: names.into_iter().map(decoded).collect(), open }
+}
+
+/// Whether the last name of an object, which ends with the text, was there before.
+fn repeats_name(text: &[u8]) -> bool {
+    let names = names_of(text);
     let Some((last, earlier)) = names.split_last() else { return false };
-    let escaped = |name: &[u8]| name.contains(&b'\\');
-    if earlier.iter().any(|name| name == last) {
-        return true;
-    }
-    let any_escape = escaped(last) || earlier.iter().any(|name| escaped(name));
-    any_escape && {
-        let last = decoded(last);
-        earlier.iter().any(|name| decoded(name) == last)
-    }
+    let last = decoded(last);
+    earlier.iter().any(|name| decoded(name) == last)
 }
 
 /// The names of the outermost object of a text, as spelled, without quotes.
@@ -78,9 +118,13 @@ fn end_of_string(text: &[u8], from: usize) -> usize {
     idx
 }
 
-fn decoded(name: &[u8]) -> Option<String> {
+/// The name without escapes.
+fn decoded(name: &[u8]) -> Vec<u8> {
+    if !name.contains(&b'\\') {
+        return name.to_vec();
+    }
     let quoted = [b"\"", name, b"\""].concat();
-    serde_json::from_slice(&quoted).ok()
+    serde_json::from_slice::<String>(&quoted).map_or_else(|_| name.to_vec(), String::into_bytes)
 }
 
 /// Whether the item that ends here, `last` included, equals an earlier one of its array. The array begins at or

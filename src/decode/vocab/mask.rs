@@ -45,6 +45,18 @@ impl TokenMask {
         Self { n_vocab, form: Form::Bits { words, count: tokens.len() } }
     }
 
+    /// The mask that allows these tokens too.
+    pub(in crate::decode) fn with(&self, tokens: &[TokenId]) -> Self {
+        match &self.form {
+            Form::Few(few) => Self::of([few, tokens].concat(), self.n_vocab),
+            Form::Bits { words, .. } => {
+                let mut words = words.clone();
+                tokens.iter().for_each(|token| words[token.0 as usize / 64] |= 1 << (token.0 % 64));
+                Self::from_words(words, self.n_vocab)
+            }
+        }
+    }
+
     /// Whether the token may come next.
     pub fn allows(&self, token: TokenId) -> bool {
         match &self.form {

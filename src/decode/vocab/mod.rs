@@ -1,9 +1,11 @@
 //! Token ids and the bytes of every token; which are special, which end generation. Knows no constraint and no logits.
 
 mod mask;
+mod slices;
 mod trie;
 
 pub use mask::TokenMask;
+pub(in crate::decode) use slices::Slice;
 pub(in crate::decode) use trie::Trie;
 
 /// The id of one token in a model's vocabulary.
@@ -36,6 +38,7 @@ pub struct Vocab {
     tokens: Vec<Token>,
     ends: Vec<TokenId>,
     trie: Trie,
+    slices: Vec<Slice>,
 }
 
 impl Vocab {
@@ -51,7 +54,8 @@ impl Vocab {
             let is_text = token.kind == TokenKind::Text && !token.bytes.is_empty();
             is_text.then_some((token.bytes.as_slice(), TokenId(idx as u32)))
         }));
-        Self { tokens, ends, trie }
+        let slices = Slice::all(&tokens);
+        Self { tokens, ends, trie, slices }
     }
 
     /// How many ids there are, special and padding ids included.
@@ -87,6 +91,11 @@ impl Vocab {
     /// The text tokens as a trie over their bytes.
     pub(in crate::decode) fn trie(&self) -> &Trie {
         &self.trie
+    }
+
+    /// Sets of tokens that are plain string content, largest first.
+    pub(in crate::decode) fn slices(&self) -> &[Slice] {
+        &self.slices
     }
 
     fn kind(&self, token: TokenId) -> Option<TokenKind> {

@@ -20,7 +20,6 @@ pub(in crate::decode) struct Node {
 pub(in crate::decode) struct Trie {
     nodes: Vec<Node>,
     tokens: Vec<TokenId>,
-    longest: usize,
 }
 
 impl Trie {
@@ -40,7 +39,6 @@ impl Trie {
                 trie.nodes.push(Node { byte, depth: depth as u16, end: 0, tokens: trie.tokens.len() as u32 });
             }
             trie.tokens.push(token);
-            trie.longest = trie.longest.max(bytes.len());
             last = bytes;
         }
         trie.close(&mut open, 0);
@@ -57,9 +55,9 @@ impl Trie {
         &self.tokens[self.nodes[node].tokens as usize..self.first_token(node + 1)]
     }
 
-    /// Bytes of the longest token.
-    pub(in crate::decode) fn longest(&self) -> usize {
-        self.longest
+    /// A token that ends at or below a node.
+    pub(in crate::decode) fn first_token_below(&self, node: usize) -> TokenId {
+        self.tokens[self.nodes[node].tokens as usize]
     }
 
     fn first_token(&self, node: usize) -> usize {
@@ -93,6 +91,6 @@ mod tests {
         assert_eq!(found, pieces.iter().map(|piece| piece.to_vec()).enumerate().collect::<Vec<_>>());
         assert_eq!(trie.nodes().len(), 6);
         assert_eq!(trie.nodes()[0].end, 3, "a, ab, abc are one subtree");
-        assert_eq!(trie.longest(), 3);
+        assert_eq!(trie.first_token_below(1), TokenId(1));
     }
 }

@@ -1,0 +1,93 @@
+//! Masks by what they depend on: the state of the innermost value and the open values the walk looked into.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::decode::constraint::Matcher;
+use crate::decode::vocab::TokenMask;
+
+/// Masks beyond this many are thrown away and built again when needed: about 80 MB at 151,936 tokens.
+const MAX_MASKS: usize = 4_096;
+
+/// A mask and what it depends on.
+#[derive(Clone, Debug)]
+pub(super) struct Cached {
+    /// Without the tokens below `unstable`.
+    pub mask: Arc<TokenMask>,
+    /// How many of the innermost open values the walk looked into; `None` when it went past the outermost.
+    pub n_frames: Option<usize>,
+    /// The slice whose rest was walked, if one passed whole.
+    pub slice: Option<usize>,
+    /// Nodes of the walked trie whose verdict depends on the text and not on the state alone.
+    pub unstable: Arc<[u32]>,
+}
+
+/// A mask as far as the state of the innermost value tells.
+#[derive(Clone, Debug)]
+pub(super) struct Inside {
+    /// Without the tokens below `exits`.
+    pub mask: Arc<TokenMask>,
+    /// The slice whose rest was walked, if one passed whole.
+    pub slice: Option<usize>,
+    /// Nodes of the walked trie whose byte leads out of the value.
+    pub exits: Arc<[u32]>,
+}
+
+/// Masks found so far.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    by_top: FxHashMap<u32, Vec<(Vec<u32>, Cached)>>,
+    inside: FxHashMap<u32, Inside>,
+    n_masks: usize,
+    pub n_asked: u64,
+    pub n_hits: u64,
+}
+
+impl Cache {
+    /// The mask for where the text stands, if it is known.
+    pub(super) fn get(&mut self, matcher: &Matcher) -> Option<&Cached> {
+        self.n_asked += 1;
+        let entries = self.by_top.get(&matcher.top())?;
+        let found = entries.iter().find(|(looked_into, cached)| {
+            let frames = matcher.innermost();
+            let exact = cached.n_frames.is_none();
+            let mut own = frames.clone();
+            looked_into.iter().all(|waiting| own.next() == Some(*waiting)) && (!exact || own.next().is_none())
+        });
+        self.n_hits += u64::from(found.is_some());
+        found.map(|entry| &entry.1)
+    }
+
+    /// What is known about the innermost value's state.
+    pub(super) fn inside(&self, top: u32) -> Option<&Inside> {
+        self.inside.get(&top)
+    }
+
+    /// Remembers what was found about a state.
+    pub(super) fn put_inside(&mut self, top: u32, inside: Inside) {
+        if self.n_masks >= MAX_MASKS {
+            self.clear();
+        }
+        self.n_masks += 1;
+        self.inside.insert(top, inside);
+    }
+
+    /// Remembers a mask.
+    pub(super) fn put(&mut self, matcher: &Matcher, cached: Cached) {
+        if self.n_masks >= MAX_MASKS {
+            self.clear();
+        }
+        self.n_masks += 1;
+        let n = cached.n_frames.unwrap_or(usize::MAX);
+        let looked_into = matcher.innermost().take(n).collect();
+        self.by_top.entry(matcher.top()).or_default().push((looked_into, cached));
+    }
+
+    /// Forgets all masks, because the states they are named by are gone.
+    pub(super) fn clear(&mut self) {
+        self.by_top.clear();
+        self.inside.clear();
+        self.n_masks = 0;
+    }
+}

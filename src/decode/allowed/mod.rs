@@ -1,0 +1,270 @@
+//! Constraint and vocab to token mask: the hot walk.
+
+mod cache;
+
+use std::sync::Arc;
+
+use super::constraint::{Constraint, Frame, Matcher, Rules, Spot, Written};
+use super::vocab::{TokenId, TokenMask, Trie, Vocab};
+use cache::{Cache, Cached, Inside};
+
+/// Masks of texts nested deeper than this are not remembered: the limit on depth may be within a token's reach.
+const DEEP: usize = 50;
+
+/// What the rules allow of a vocabulary.
+#[derive(Debug)]
+pub struct Allowed {
+    constraint: Constraint,
+    vocab: Arc<Vocab>,
+    cache: Cache,
+    /// Scratch of the walk: the frames of the matcher and those the walk adds, and the spot at every depth.
+    frames: Vec<Frame>,
+    spots: Vec<Spot>,
+    path: Vec<u8>,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+struct Found {
+    tokens: Vec<TokenId>,
+    /// Nodes that were left out with all below them.
+    set_aside: Vec<u32>,
+}
+
+/// What a walk leaves out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SetAside {
+    /// Bytes that lead out of the innermost value, and all that [`SetAside::Unstable`] leaves out.
+    Exits,
+    /// Bytes whose verdict depends on the text and not on the states alone.
+    Unstable,
+    Nothing,
+}
+
+impl Allowed {
+    /// The rules over the vocabulary, with nothing found out yet.
+    pub fn new(rules: Arc<Rules>, vocab: Arc<Vocab>) -> Self {
+        let constraint = Constraint::new(rules);
+        let cache = Cache::default();
+        Self { constraint, vocab, cache, frames: Vec::new(), spots: Vec::new(), path: Vec::new() }
+    }
+
+    /// The constraint below, for questions about bytes.
+    pub fn constraint(&mut self) -> &mut Constraint {
+        &mut self.constraint
+    }
+
+    /// A text with nothing written.
+    pub fn start(&self) -> Matcher {
+        self.constraint.start()
+    }
+
+    /// How many masks were asked for, and how many of them were known already.
+    pub fn cache_hits(&self) -> (u64, u64) {
+        (self.cache.n_asked, self.cache.n_hits)
+    }
+
+    /// Every token that may come next; those that end generation when the text may end.
+    pub fn mask(&mut self, matcher: &mut Matcher) -> Arc<TokenMask> {
+        if self.constraint.trim() {
+            self.cache.clear();
+        }
+        self.constraint.refresh(matcher);
+        if matcher.innermost().nth(DEEP).is_some() {
+            let found = self.find(matcher);
+            return self.completed(&found, matcher);
+        }
+        if let Some(known) = self.cache.get(matcher) {
+            if known.unstable.is_empty() {
+                return Arc::clone(&known.mask);
+            }
+            let known = known.clone();
+            return self.completed(&known, matcher);
+        }
+        let cached = self.find(matcher);
+        let mask = self.completed(&cached, matcher);
+        self.cache.put(matcher, cached);
+        mask
+    }
+
+    /// The mask as far as it depends on the states alone, with what else it depends on.
+    fn find(&mut self, matcher: &mut Matcher) -> Cached {
+        let inside = match self.cache.inside(matcher.top()) {
+            Some(inside) => inside.clone(),
+            None => self.find_inside(matcher),
+        };
+        let mut found = Found::default();
+        if self.constraint.may_end(matcher) {
+            found.tokens.extend_from_slice(self.vocab.ends());
+        }
+        self.constraint.watch(matcher);
+        self.walk_nodes(&inside.exits, inside.slice, matcher, &mut found, SetAside::Unstable);
+        let n_frames = self.constraint.watched(matcher);
+        let mask =
+            if found.tokens.is_empty() { inside.mask } else { Arc::new(inside.mask.with(&found.tokens)) };
+        Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into() }
+    }
+
+    /// The mask as far as it depends on the state of the innermost value alone.
+    fn find_inside(&mut self, matcher: &Matcher) -> Inside {
+        let vocab = Arc::clone(&self.vocab);
+        let loose = self.constraint.loosened(matcher);
+        let passing = loose.and_then(|loose| {
+            let slices = vocab.slices().iter();
+            let mut whole = slices
+                .enumerate()
+                .filter(|(_, slice)| self.constraint.passes(loose, &|c| slice.has(c), slice.is_unicode()));
+            whole.next().map(|(idx, slice)| (idx, slice.up_to(loose.max_len.unwrap_or(u64::MAX))))
+        });
+        let slice = passing.as_ref().map(|(idx, _)| *idx);
+        let trie = walked(&vocab, slice);
+        let mut found = Found::default();
+        self.begin_walk(matcher);
+        self.walk(trie, 0..trie.nodes().len(), matcher.text(), &mut found, SetAside::Exits);
+        let mask = match passing {
+            Some((_, mut words)) => {
+                found.tokens.iter().for_each(|token| words[token.0 as usize / 64] |= 1 << (token.0 % 64));
+                TokenMask::from_words(words, vocab.len())
+            }
+            None => TokenMask::of(found.tokens, vocab.len()),
+        };
+        let inside = Inside { mask: Arc::new(mask), slice, exits: found.set_aside.into() };
+        self.cache.put_inside(matcher.top(), inside.clone());
+        inside
+    }
+
+    /// The mask with the tokens added whose verdict depends on the text.
+    fn completed(&mut self, cached: &Cached, matcher: &Matcher) -> Arc<TokenMask> {
+        let mut found = Found::default();
+        self.walk_nodes(&cached.unstable, cached.slice, matcher, &mut found, SetAside::Nothing);
+        if found.tokens.is_empty() {
+            Arc::clone(&cached.mask)
+        } else {
+            Arc::new(cached.mask.with(&found.tokens))
+        }
+    }
+
+    /// Walks nodes that an earlier walk has set aside.
+    fn walk_nodes(
+        &mut self,
+        aside: &[u32],
+        slice: Option<usize>,
+        matcher: &Matcher,
+        found: &mut Found,
+        set_aside: SetAside,
+    ) {
+        let vocab = Arc::clone(&self.vocab);
+        let trie = walked(&vocab, slice);
+        self.begin_walk(matcher);
+        for &idx in aside {
+            let node = trie.nodes()[idx as usize];
+            let piece = vocab.piece(trie.first_token_below(idx as usize));
+            if self.walk_path(&piece[..node.depth as usize], matcher.text()) {
+                self.walk(trie, idx as usize..node.end as usize, matcher.text(), found, set_aside);
+            }
+        }
+    }
+
+    /// Whether one token may come next, without building a mask.
+    pub fn check(&mut self, matcher: &mut Matcher, token: TokenId) -> bool {
+        if self.vocab.is_special(token) {
+            return self.vocab.is_end(token) && self.constraint.may_end(matcher);
+        }
+        self.follow(matcher, token).is_some()
+    }
+
+    /// Writes a token's bytes; false, and nothing changes, when it may not come next. A token that ends generation
+    /// changes nothing either.
+    pub fn advance(&mut self, matcher: &mut Matcher, token: TokenId) -> bool {
+        if self.vocab.is_special(token) {
+            return self.check(matcher, token);
+        }
+        if self.constraint.trim() {
+            self.cache.clear();
+        }
+        let Some(spot) = self.follow(matcher, token) else { return false };
+        matcher.accept(self.vocab.piece(token), &self.frames, spot);
+        true
+    }
+
+    fn follow(&mut self, matcher: &mut Matcher, token: TokenId) -> Option<Spot> {
+        let vocab = Arc::clone(&self.vocab);
+        let piece = vocab.piece(token);
+        self.constraint.refresh(matcher);
+        self.begin_walk(matcher);
+        let reached = !piece.is_empty() && self.walk_path(piece, matcher.text());
+        reached.then(|| self.spots[piece.len()])
+    }
+
+    fn begin_walk(&mut self, matcher: &Matcher) {
+        self.constraint.turn();
+        let (frames, start) = matcher.parts();
+        self.frames.clear();
+        self.frames.extend_from_slice(frames);
+        self.path.clear();
+        self.spots.clear();
+        self.spots.push(start);
+    }
+
+    /// Walks the bytes from the start of the walk; false when one of them may not stand there.
+    fn walk_path(&mut self, bytes: &[u8], text: &[u8]) -> bool {
+        self.path.clear();
+        self.spots.truncate(1);
+        bytes.iter().all(|&byte| {
+            let written = Written { before: text, path: &self.path };
+            let spot = self.constraint.step(&mut self.frames, self.spots[self.path.len()], byte, written);
+            self.path.push(byte);
+            self.spots.extend(spot);
+            spot.is_some()
+        })
+    }
+
+    /// Walks a range of nodes whose parent the walk has reached.
+    fn walk(
+        &mut self,
+        trie: &Trie,
+        range: std::ops::Range<usize>,
+        text: &[u8],
+        found: &mut Found,
+        set_aside: SetAside,
+    ) {
+        let nodes = trie.nodes();
+        let mut idx = range.start;
+        while idx < range.end {
+            let node = nodes[idx];
+            let depth = node.depth as usize;
+            let spot = self.spots[depth];
+            let step = self.constraint.look(spot, node.byte);
+            let aside = match set_aside {
+                SetAside::Exits => {
+                    (spot.frame == self.spots[0].frame && step.exits())
+                        || self.constraint.is_unstable(&self.frames, spot, step)
+                }
+                SetAside::Unstable => self.constraint.is_unstable(&self.frames, spot, step),
+                SetAside::Nothing => false,
+            };
+            if aside {
+                found.set_aside.push(idx as u32);
+                idx = node.end as usize;
+                continue;
+            }
+            self.path.truncate(depth);
+            let written = Written { before: text, path: &self.path };
+            match self.constraint.take(&mut self.frames, spot, step, node.byte, written) {
+                None => idx = node.end as usize,
+                Some(spot) => {
+                    self.spots.truncate(depth + 1);
+                    self.spots.push(spot);
+                    self.path.push(node.byte);
+                    found.tokens.extend_from_slice(trie.tokens_at(idx));
+                    idx += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The tokens that still have to be walked when a slice passes whole.
+fn walked(vocab: &Vocab, slice: Option<usize>) -> &Trie {
+    slice.map_or(vocab.trie(), |idx| &vocab.slices()[idx].rest)
+}

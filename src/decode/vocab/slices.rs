@@ -1,0 +1,80 @@
+//! Sets of tokens that are plain string content, cut once when the vocabulary loads: where a string lets a whole
+//! set pass, only the tokens outside it have to be walked.
+
+use super::trie::Trie;
+use super::{Token, TokenId, TokenKind};
+
+/// Characters that can stand in a JSON string as they are, largest set first.
+const CLASSES: [fn(char) -> bool; 6] = [
+    |c| c >= ' ' && c != '"' && c != '\\',
+    |c| (' '..='~').contains(&c) && c != '"' && c != '\\',
+    |c| c.is_ascii_alphanumeric() || "._~:/@!$&'()*+,;=-".contains(c),
+    |c| c.is_ascii_alphanumeric() || "_-".contains(c),
+    |c| c.is_ascii_alphanumeric(),
+    |c| c.is_ascii_lowercase(),
+];
+
+/// The tokens whose characters are all of one class.
+#[derive(Debug)]
+pub(in crate::decode) struct Slice {
+    class: fn(char) -> bool,
+    /// By length in characters, shortest first.
+    tokens: Vec<(u32, TokenId)>,
+    words: Vec<u64>,
+    /// All other text tokens.
+    pub(in crate::decode) rest: Trie,
+}
+
+impl Slice {
+    /// The slices of a vocabulary, largest first.
+    pub(super) fn all(tokens: &[Token]) -> Vec<Self> {
+        CLASSES.into_iter().map(|class| Self::new(class, tokens)).collect()
+    }
+
+    fn new(class: fn(char) -> bool, tokens: &[Token]) -> Self {
+        let mut inside = Vec::new();
+        let mut outside = Vec::new();
+        let mut words = vec![0u64; tokens.len().div_ceil(64)];
+        for (idx, token) in tokens.iter().enumerate() {
+            if token.kind != TokenKind::Text || token.bytes.is_empty() {
+                continue;
+            }
+            match std::str::from_utf8(&token.bytes) {
+                Ok(text) if text.chars().all(class) => {
+                    words[idx / 64] |= 1 << (idx % 64);
+                    inside.push((text.chars().count() as u32, TokenId(idx as u32)));
+                }
+                _ => outside.push((token.bytes.as_slice(), TokenId(idx as u32))),
+            }
+        }
+        inside.sort_unstable();
+        Self { class, tokens: inside, words, rest: Trie::new(outside.into_iter()) }
+    }
+
+    /// Whether the character is of the class.
+    pub(in crate::decode) fn has(&self, c: char) -> bool {
+        (self.class)(c)
+    }
+
+    /// Whether the class is larger than ASCII.
+    pub(in crate::decode) fn is_unicode(&self) -> bool {
+        self.has('é')
+    }
+
+    /// The tokens of at most so many characters, one bit each.
+    pub(in crate::decode) fn up_to(&self, max: u64) -> Vec<u64> {
+        let split = self.tokens.partition_point(|&(length, _)| u64::from(length) <= max);
+        if split * 2 < self.tokens.len() {
+            let mut words = vec![0; self.words.len()];
+            self.tokens[..split]
+                .iter()
+                .for_each(|&(_, TokenId(id))| words[id as usize / 64] |= 1 << (id % 64));
+            return words;
+        }
+        let mut words = self.words.clone();
+        self.tokens[split..]
+            .iter()
+            .for_each(|&(_, TokenId(id))| words[id as usize / 64] &= !(1 << (id % 64)));
+        words
+    }
+}
