@@ -184,6 +184,9 @@ pub struct Worker {
     /// Threads; 0 as many as cores
     #[arg(long)]
     pub threads: u32,
+    /// Whether slots keep what they have read
+    #[arg(long, action = clap::ArgAction::Set)]
+    pub reuse: bool,
     /// Layers on the GPU; -1 all
     #[arg(long, allow_hyphen_values = true)]
     pub gpu_layers: i32,

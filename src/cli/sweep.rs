@@ -61,6 +61,7 @@ fn worker_arguments(config: &Config) -> Vec<String> {
         ("--batch", engine.batch.to_string()),
         ("--context", config.profile.context.to_string()),
         ("--threads", engine.threads.to_string()),
+        ("--reuse", engine.reuse_prompts.to_string()),
         ("--gpu-layers", engine.gpu_layers.to_string()),
     ];
     pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()

@@ -120,6 +120,8 @@ pub struct Engine {
     pub threads: u32,
     /// Tokens in one batch at most.
     pub batch: u32,
+    /// Whether a slot keeps the beginning of a prompt that it has read before.
+    pub reuse_prompts: bool,
     /// Layers on the GPU; -1: all.
     pub gpu_layers: i32,
     /// Silence that counts as a hang, in seconds.

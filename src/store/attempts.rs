@@ -100,10 +100,10 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
     transaction
         .prepare_cached(
             "INSERT INTO attempts (key, try, run_id, model_id, profile_id, strategy, repeat, seed, prompt_sha256,
-               output, finish, error, error_log, n_prompt, n_output, n_masks, queue_ms, prefill_ms, decode_ms,
+               output, finish, error, error_log, n_prompt, n_reused, n_output, n_masks, queue_ms, prefill_ms, decode_ms,
                check_us, mask_us, started_at, finished_at)
              VALUES (:key, :try, :run, :model, :profile, :strategy, :repeat, :seed, :prompt_sha256,
-               :output, :finish, :error, :error_log, :n_prompt, :n_output, :n_masks, :queue_ms, :prefill_ms,
+               :output, :finish, :error, :error_log, :n_prompt, :n_reused, :n_output, :n_masks, :queue_ms, :prefill_ms,
                :decode_ms, :check_us, :mask_us, :started_at, :finished_at)
              RETURNING id",
         )?
@@ -113,7 +113,7 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
                 ":profile": attempt.profile, ":strategy": attempt.strategy, ":repeat": attempt.repeat,
                 ":seed": attempt.seed, ":prompt_sha256": attempt.prompt_sha256, ":output": attempt.output,
                 ":finish": attempt.finish, ":error": attempt.error, ":error_log": attempt.error_log,
-                ":n_prompt": cost.map(|c| c.n_prompt), ":n_output": cost.map(|c| c.n_output),
+                ":n_prompt": cost.map(|c| c.n_prompt), ":n_reused": cost.map(|c| c.n_reused), ":n_output": cost.map(|c| c.n_output),
                 ":n_masks": cost.map(|c| c.n_masks), ":queue_ms": cost.map(|c| c.queue_ms),
                 ":prefill_ms": cost.map(|c| c.prefill_ms), ":decode_ms": cost.map(|c| c.decode_ms),
                 ":check_us": cost.map(|c| c.check_us), ":mask_us": cost.map(|c| c.mask_us),

@@ -176,6 +176,8 @@ impl Default for Finish {
 pub struct Cost {
     /// Tokens of the prompt.
     pub n_prompt: u32,
+    /// Of those, read before by the same slot and not evaluated again.
+    pub n_reused: u32,
     /// Tokens of the text, reasoning included.
     pub n_output: u32,
     /// Free choices that the constraint refused, each with a mask built after it.

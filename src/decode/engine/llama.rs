@@ -156,9 +156,13 @@ impl Model for LlamaEngine<'_> {
         self.context.get_logits_ith(self.rows[&slot])
     }
 
-    fn clear(&mut self, slot: Slot) -> Result<(), Error> {
-        self.context
-            .kv_cache_seq_rm(slot.0 as i32, None, None)
-            .map_err(|e| Error::Decode { n_tokens: 0, reason: e.to_string() })
+    fn keep(&mut self, slot: Slot, n_tokens: u32) -> Result<u32, Error> {
+        let sequence = slot.0 as i32;
+        // llama.cpp says no to forgetting in part where the model's state does not allow it.
+        if n_tokens > 0 && self.context.kv_cache_seq_rm(sequence, Some(n_tokens), None).is_ok() {
+            return Ok(n_tokens);
+        }
+        let cleared = self.context.kv_cache_seq_rm(sequence, None, None);
+        cleared.map(|()| 0).map_err(|e| Error::Decode { n_tokens: 0, reason: e.to_string() })
     }
 }

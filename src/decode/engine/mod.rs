@@ -80,6 +80,7 @@ pub trait Model {
     /// # Panics
     /// When that token did not ask for them.
     fn logits(&self, slot: Slot) -> &[f32];
-    /// Forgets what the slot has seen.
-    fn clear(&mut self, slot: Slot) -> Result<(), Error>;
+    /// Forgets what the slot has seen, but for its first `n_tokens`; says how many it still has, which is none where a
+    /// model cannot forget in part (recurrent ones cannot).
+    fn keep(&mut self, slot: Slot, n_tokens: u32) -> Result<u32, Error>;
 }

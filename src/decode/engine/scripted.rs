@@ -17,6 +17,8 @@ pub struct ScriptedModel {
     script: Script,
     slots: HashMap<Slot, Vec<TokenId>>,
     logits: HashMap<Slot, Vec<f32>>,
+    /// Whether it can forget the end of what a slot has seen; recurrent models cannot.
+    pub forgets_in_part: bool,
     /// How many tokens have been evaluated.
     pub n_evaluated: usize,
 }
@@ -24,7 +26,7 @@ pub struct ScriptedModel {
 impl ScriptedModel {
     /// A model with these tokens, this card and this script.
     pub fn new(vocab: Arc<Vocab>, card: Card, script: Script) -> Self {
-        Self { vocab, card, script, slots: HashMap::new(), logits: HashMap::new(), n_evaluated: 0 }
+        Self { vocab, card, script, slots: HashMap::new(), logits: HashMap::new(), forgets_in_part: true, n_evaluated: 0 }
     }
 }
 
@@ -87,9 +89,10 @@ impl Model for ScriptedModel {
         &self.logits[&slot]
     }
 
-    fn clear(&mut self, slot: Slot) -> Result<(), Error> {
-        self.slots.remove(&slot);
-        Ok(())
+    fn keep(&mut self, slot: Slot, n_tokens: u32) -> Result<u32, Error> {
+        let seen = self.slots.entry(slot).or_default();
+        seen.truncate(if self.forgets_in_part { n_tokens as usize } else { 0 });
+        Ok(seen.len() as u32)
     }
 }
 

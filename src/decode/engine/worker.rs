@@ -18,13 +18,15 @@ use crate::prompt::{ChatTemplate, completion};
 /// How often progress is reported at most.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 
-/// How many slots there are, and how many tokens one batch holds.
+/// How many slots there are, how many tokens one batch holds, and whether slots keep what they have read.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Sequences in one batch.
     pub slots: u32,
     /// Tokens in one batch.
     pub batch: u32,
+    /// Whether the beginning of a prompt that a slot has read before is not read again.
+    pub reuse: bool,
 }
 
 /// An order and when it came.
@@ -85,6 +87,8 @@ struct Worker<'m> {
     shape: Shape,
     waiting: VecDeque<Waiting>,
     seats: Vec<Seat>,
+    /// What each slot's KV cache holds.
+    seen: Vec<Vec<TokenId>>,
     /// What has been found out of each constraint, by its schema's text; empty for JSON mode. Kept for the worker's life,
     /// since a scenario's cases share nearly all of their masks.
     constraints: HashMap<String, Result<Allowed, String>>,
@@ -100,6 +104,7 @@ impl<'m> Worker<'m> {
             shape,
             waiting: VecDeque::new(),
             seats: Vec::new(),
+            seen: vec![Vec::new(); shape.slots as usize],
             constraints: HashMap::new(),
             finishing: false,
             n_evaluated: 0,
@@ -131,12 +136,12 @@ impl<'m> Worker<'m> {
     }
 
     fn seat_waiting(&mut self, emit: &mut dyn FnMut(Reply)) -> Result<(), Error> {
-        while let Some(slot) = self.free_slot() {
+        while self.seats.len() < self.shape.slots as usize {
             let Some(Waiting { order, since }) = self.waiting.pop_front() else { break };
             emit(Reply::Seated { id: order.id });
-            match self.seat(slot, &order, since) {
-                Ok(seat) => {
-                    self.model.clear(slot)?;
+            match self.seat(&order, since) {
+                Ok(mut seat) => {
+                    self.take_slot(&mut seat)?;
                     self.seats.push(seat);
                 }
                 Err(generation) => emit(Reply::Done { id: order.id, generation }),
@@ -145,12 +150,30 @@ impl<'m> Worker<'m> {
         Ok(())
     }
 
-    fn free_slot(&self) -> Option<Slot> {
-        (0..self.shape.slots).map(Slot).find(|slot| self.seats.iter().all(|seat| seat.slot != *slot))
+    /// Gives the seat the free slot that has read most of its prompt already, and takes that much off what is to be
+    /// evaluated. The last token is always evaluated, since its logits are needed.
+    fn take_slot(&mut self, seat: &mut Seat) -> Result<(), Error> {
+        let prompt = &seat.prompt.tokens;
+        let in_common = |slot: &Slot| {
+            let seen = &self.seen[slot.0 as usize];
+            let same = seen.iter().zip(&prompt[..prompt.len() - 1]).take_while(|(a, b)| a == b).count();
+            if self.shape.reuse { same } else { 0 }
+        };
+        let free = (0..self.shape.slots).map(Slot).filter(|slot| self.seats.iter().all(|s| s.slot != *slot));
+        // The first of the best, so that one slot alone is used the same way every time.
+        let best = free.map(|slot| (in_common(&slot), slot)).reduce(|a, b| if b.0 > a.0 { b } else { a });
+        let (same, slot) = best.expect("there are fewer seats than slots");
+        let kept = self.model.keep(slot, same as u32)?;
+        self.seen[slot.0 as usize].truncate(kept as usize);
+        seat.slot = slot;
+        seat.position = kept;
+        seat.pending.drain(..kept as usize);
+        seat.sequence.cost.n_reused = kept;
+        Ok(())
     }
 
     /// An attempt ready to be decoded, or what came of one that cannot be.
-    fn seat(&mut self, slot: Slot, order: &Order, since: Instant) -> Result<Seat, Box<Generation>> {
+    fn seat(&mut self, order: &Order, since: Instant) -> Result<Seat, Box<Generation>> {
         let seated = Instant::now();
         let failed = |finish, error: Option<String>, prompt: Option<&Prompt>| {
             let mut generation = Generation { finish, error, ..Generation::default() };
@@ -179,7 +202,8 @@ impl<'m> Worker<'m> {
         sequence.cost.n_prompt = prompt.tokens.len() as u32;
         sequence.cost.queue_ms = (seated - since).as_millis() as u64;
         Ok(Seat {
-            slot,
+            // Until it takes a slot of its own.
+            slot: Slot(0),
             id: order.id,
             sequence,
             constraint,
@@ -286,6 +310,7 @@ impl<'m> Worker<'m> {
             let room = self.shape.batch as usize - batch.len();
             let n_now = room.min(seat.pending.len());
             for token in seat.pending.drain(..n_now) {
+                self.seen[seat.slot.0 as usize].push(token);
                 batch.push(BatchToken {
                     slot: seat.slot,
                     token,

@@ -152,6 +152,7 @@ CREATE TABLE attempts (
   error         TEXT,                     -- signal or reason
   error_log     TEXT,                     -- the worker's last log lines
   n_prompt      INTEGER,                  -- tokens
+  n_reused      INTEGER,                  -- of those, read before by the same slot and not evaluated again
   n_output      INTEGER,                  -- tokens, reasoning included
   n_masks       INTEGER,                  -- free choices that the constraint refused
   queue_ms      INTEGER,                  -- from the order's arrival at the worker to its seat

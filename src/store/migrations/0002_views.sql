@@ -212,7 +212,7 @@ SELECT l.model, p.profile, v.strategy, s.name AS scenario, c.name AS "case", v.r
        v.n_keys, v.n_values, v.tp_keys, v.extra_keys, v.missing_keys, v.missing_values, v.absent_values, v.deviations,
        v.value_errors, v.coercible, v.type_errors, v.structure_errors, v.extra_values, v.extra_items, v.credit,
        v.tp_values, v.fp_values, v.wrong_values,
-       a.n_prompt, a.n_output, a.n_masks, a.queue_ms, a.prefill_ms, a.decode_ms, a.check_us, a.mask_us,
+       a.n_prompt, a.n_reused, a.n_output, a.n_masks, a.queue_ms, a.prefill_ms, a.decode_ms, a.check_us, a.mask_us,
        a.seed, a.try, a.prompt_sha256, a.key, a.started_at, a.finished_at, r.version, r.engine, r.host,
        m.sha256 AS model_sha256, a.run_id, v.attempt_id, v.case_id, v.revision_id
 FROM current_verdicts v

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::decode::engine::Card;
-use crate::decode::engine::scripted::{answering, byte_vocab};
+use crate::decode::engine::scripted::{ScriptedModel, answering, byte_vocab};
 use crate::prompt::{Message, Role};
 
 fn profile(text: &str) -> Arc<Profile> {
@@ -33,7 +33,7 @@ fn run(model: &mut dyn Model, shape: Shape, requests: Vec<Request>) -> HashMap<u
     done
 }
 
-fn echo(context: u32) -> impl Model {
+fn echo(context: u32) -> ScriptedModel {
     let vocab = Arc::new(byte_vocab(&["{\"", "\": ", "ab", "abc", "}\n"]));
     answering(vocab, context, |prompt| format!("{{\"{prompt}\": {}}} and more", prompt.len()))
 }
@@ -42,16 +42,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn slots_and_batch_size_change_no_text(
-        texts in prop::collection::vec("[a-c]{1,12}", 1..12), slots in 1u32..6, batch in 1u32..40,
+        texts in prop::collection::vec("[a-c]{1,12}", 1..12), slots in 1u32..6, batch in 1u32..40, reuse: bool, forgets: bool,
     ) {
         let profile = profile("max_tokens = 60\ncontext = 200");
-        let shape = Shape { slots, batch: batch.max(slots) };
+        let shape = Shape { slots, batch: batch.max(slots), reuse };
         let constraints = [Constraint::None, Constraint::Json, Constraint::Schema(Arc::new(json!({"type": "object"})))];
         let requests = (0..).zip(&texts).map(|(id, text)| {
             order(id, text, constraints[id as usize % 3].clone(), &profile)
         });
-        let done = run(&mut echo(200), shape, requests.collect());
+        let mut model = echo(200);
+        model.forgets_in_part = forgets;
+        let done = run(&mut model, shape, requests.collect());
         prop_assert_eq!(done.len(), texts.len());
+        let (n_reused, n_fed) = done.values().fold((0, 0), |(reused, fed), generation| {
+            let cost = &generation.cost;
+            // The token that completes a constraint is never evaluated, nor is one that ends a text.
+            (reused + cost.n_reused, fed + cost.n_prompt - cost.n_reused + cost.n_output - u32::from(generation.finish == Finish::Complete))
+        });
+        prop_assert_eq!(model.n_evaluated as u32, n_fed, "evaluated exactly what was not reused");
+        prop_assert!(reuse && forgets || n_reused == 0);
         for (id, text) in (0..).zip(&texts) {
             let json = format!("{{\"{text}\": {}}}", text.len());
             let (output, finish) = match id % 3 {
@@ -60,6 +69,7 @@ proptest! {
             };
             let generation = &done[&id];
             prop_assert_eq!((&generation.output, generation.finish), (&output, finish));
+            prop_assert!(generation.cost.n_reused < generation.cost.n_prompt);
         }
     }
 }
@@ -79,7 +89,7 @@ fn limits_end_attempts_each_by_its_own_reason() {
         let profile = profile(&format!("{defaults}{settings}"));
         let done = run(
             &mut echo(300),
-            Shape { slots: 2, batch: 64 },
+            Shape { slots: 2, batch: 64, reuse: true },
             vec![order(0, text, Constraint::None, &profile)],
         );
         assert_eq!(done[&0].finish, finish, "{settings}: {:?}", done[&0]);
@@ -97,7 +107,7 @@ fn a_refused_choice_is_made_again_under_the_mask() {
         order(0, "x", Constraint::Schema(Arc::new(schema)), &profile),
         order(1, "x", Constraint::Schema(Arc::new(json!({"pattern": "(?=x)"}))), &profile),
     ];
-    let done = run(&mut model, Shape { slots: 1, batch: 64 }, requests);
+    let done = run(&mut model, Shape { slots: 1, batch: 64, reuse: true }, requests);
     assert_eq!((done[&0].output.as_str(), done[&0].finish), (r#"{"a":1}"#, Finish::Complete));
     assert!(done[&0].cost.n_masks > 0 && done[&0].prompt.is_some());
     assert_eq!(done[&1].finish, Finish::UnsupportedSchema);
@@ -120,7 +130,7 @@ fn reasoning_runs_free_to_its_end_and_within_its_budget() {
         let profile =
             profile(&format!("max_tokens = 100\nthinking = true\nwhitespace = \"compact\"\n{settings}"));
         let schema = Constraint::Schema(Arc::new(json!({"type": "object", "additionalProperties": false})));
-        let done = run(&mut model, Shape { slots: 1, batch: 64 }, vec![order(0, "x", schema, &profile)]);
+        let done = run(&mut model, Shape { slots: 1, batch: 64, reuse: true }, vec![order(0, "x", schema, &profile)]);
         assert_eq!(done[&0].output, expected, "{settings} {says}");
     }
 }
@@ -151,16 +161,16 @@ fn drained_orders_are_forgotten_and_logits_that_are_no_numbers_end_the_attempt()
     let profile = profile("max_tokens = 50");
     let mut requests: Vec<Request> = (0..3).map(|id| order(id, "ab", Constraint::None, &profile)).collect();
     requests.insert(2, Request::Drain);
-    let done = run(&mut echo(300), Shape { slots: 1, batch: 64 }, requests);
+    let done = run(&mut echo(300), Shape { slots: 1, batch: 64, reuse: true }, requests);
     assert_eq!(done.keys().copied().collect::<Vec<_>>(), [2], "all three came before the first was seated");
 
     let vocab = Arc::new(byte_vocab(&[]));
     let broken = vec![f32::NAN; vocab.len()];
     let card = Card { context: 300, ..Card::default() };
     let mut model =
-        crate::decode::engine::scripted::ScriptedModel::new(vocab, card, Box::new(move |_| broken.clone()));
+        ScriptedModel::new(vocab, card, Box::new(move |_| broken.clone()));
     let done =
-        run(&mut model, Shape { slots: 1, batch: 64 }, vec![order(0, "ab", Constraint::None, &profile)]);
+        run(&mut model, Shape { slots: 1, batch: 64, reuse: true }, vec![order(0, "ab", Constraint::None, &profile)]);
     assert_eq!(done[&0].finish, Finish::Errored);
     assert!(done[&0].error.as_ref().unwrap().contains("not numbers"));
 }

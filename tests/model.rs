@@ -1,0 +1,128 @@
+//! A real model under our constraints: what the mask allowed, the schema accepts.
+#![cfg(feature = "llama")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use nightjar::config::{Config, Layer};
+use nightjar::decode::engine::frames::{Constraint, Finish, Generation, Order, Reply, Request};
+use nightjar::decode::engine::llama::{Options, with_model};
+use nightjar::decode::engine::worker::{Shape, serve};
+use nightjar::decode::engine::{Error, Model};
+use nightjar::prompt::Writer;
+use nightjar::scenario::{Scenario, parse};
+
+const OPTIONS: Options = Options { slots: 4, batch: 512, context: 2048, threads: 2, gpu_layers: 0 };
+
+/// The models that have been fetched; a line says so when there is none.
+fn models() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "gguf")).collect();
+    found.sort();
+    if found.is_empty() {
+        println!("skipped: no model in models/; scripts/fetch-model fetches one");
+    }
+    found
+}
+
+fn scenarios() -> Vec<Scenario> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    assert_eq!(files.len(), 5);
+    files.iter().map(|path| parse(&fs::read_to_string(path).unwrap()).expect("a shipped scenario").scenario).collect()
+}
+
+/// One attempt at the first case of every scenario, twice, decoded by the model.
+fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Vec<Generation> {
+    let layer = Layer::file(settings, "test").unwrap();
+    let profile = Arc::new(Config::parse(&[layer], Path::new(".")).unwrap().profile);
+    let (sender, receiver) = channel();
+    for (index, scenario) in scenarios.iter().chain(scenarios).enumerate() {
+        let writer = Writer::new(scenario).unwrap();
+        let order = Order {
+            id: index as u64,
+            messages: writer.write(index % 2 == 0, &scenario.cases[0].text).unwrap(),
+            constraint: Constraint::Schema(Arc::new(scenario.schema.clone())),
+            profile: Arc::clone(&profile),
+            seed: index as u64,
+            wants_prompt: true,
+        };
+        sender.send(Request::Attempt(Box::new(order))).unwrap();
+    }
+    sender.send(Request::Finish).unwrap();
+    let mut done: Vec<Option<Generation>> = vec![None; 2 * scenarios.len()];
+    serve(model, Shape { slots: OPTIONS.slots, batch: OPTIONS.batch, reuse: true }, &receiver, &mut |reply| {
+        if let Reply::Done { id, generation } = reply {
+            done[id as usize] = Some(*generation);
+        }
+    })
+    .unwrap();
+    done.into_iter().map(|generation| generation.expect("every attempt ends")).collect()
+}
+
+/// Hot enough that the free choice is often nonsense, so that masks decide a good part of the text.
+const HOT: &str = "[sweep]\nprofile = \"hot\"\n[profiles.hot]\ntemperature = 1.4\nmask_first = true\nmax_tokens = 160";
+const GREEDY: &str = "[profiles.greedy]\nmax_tokens = 160";
+
+#[test]
+fn what_a_model_completes_under_a_schema_the_schema_accepts() {
+    let Some(path) = models().into_iter().find(|path| path.to_string_lossy().contains("smollm2")) else { return };
+    let scenarios = scenarios();
+    let mut n_complete = 0;
+    with_model(&path, OPTIONS, |model| {
+        for settings in [GREEDY, HOT] {
+            let generations = generate(model, &scenarios, settings);
+            for (scenario, generation) in scenarios.iter().chain(&scenarios).zip(generations) {
+                assert!(!matches!(generation.finish, Finish::DeadEnd | Finish::Errored | Finish::UnsupportedSchema), "{generation:?}");
+                if generation.finish == Finish::Complete {
+                    n_complete += 1;
+                    let value: serde_json::Value = serde_json::from_str(&generation.output).expect("complete JSON");
+                    let validator = jsonschema::validator_for(&scenario.schema).unwrap();
+                    assert!(validator.is_valid(&value), "{}: {}", scenario.name, generation.output);
+                }
+            }
+        }
+    })
+    .unwrap();
+    println!("{n_complete} of 20 attempts completed within their tokens, all valid");
+    assert!(n_complete >= 4, "only {n_complete} completed, which shows too little");
+}
+
+#[test]
+fn tokens_spell_what_was_tokenised_and_special_tokens_spell_nothing() {
+    for path in models() {
+        with_model(&path, OPTIONS, |model| {
+            let texts = ["{\"name\": \"Łukasz Żółw\", \"n\": -1.5e3}", "日本語 🦜 naïve\r\n\ttab", "x".repeat(300).as_str()].map(str::to_owned);
+            for text in &texts {
+                let tokens = model.tokenize(text);
+                let bytes: Vec<u8> = tokens.iter().flat_map(|token| model.vocab().piece(*token)).copied().collect();
+                let spelt = String::from_utf8(bytes).unwrap();
+                // SentencePiece vocabularies put a space in front of a text.
+                assert!(spelt == *text || spelt == format!(" {text}"), "{}: {spelt:?}", path.display());
+            }
+            let vocab = model.vocab();
+            assert!(!vocab.ends().is_empty(), "{}", path.display());
+            assert!(vocab.ends().iter().all(|end| vocab.is_special(*end)));
+            let (bos, name) = model.card().bos.clone().expect("these models have one");
+            assert_eq!(model.tokenize(&name).iter().map(|token| token.0).collect::<Vec<_>>(), [bos], "{name}");
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_is_no_model_is_refused_with_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.gguf");
+    fs::write(&path, b"GGUF and then nothing of use").unwrap();
+    let error = with_model(&path, OPTIONS, |_| ()).unwrap_err();
+    assert!(matches!(&error, Error::Load(reason) if reason.contains("broken.gguf")), "{error}");
+    let error = with_model(&folder.path().join("absent.gguf"), OPTIONS, |_| ()).unwrap_err();
+    assert!(error.to_string().contains("no such file"), "{error}");
+}
