@@ -38,12 +38,12 @@ fn scenarios() -> Vec<Scenario> {
     files.iter().map(|path| parse(&fs::read_to_string(path).unwrap()).expect("a shipped scenario").scenario).collect()
 }
 
-/// One attempt at the first case of every scenario, twice, decoded by the model.
+/// One attempt at the first case of every scenario, decoded by the model.
 fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Vec<Generation> {
     let layer = Layer::file(settings, "test").unwrap();
     let profile = Arc::new(Config::parse(&[layer], Path::new(".")).unwrap().profile);
     let (sender, receiver) = channel();
-    for (index, scenario) in scenarios.iter().chain(scenarios).enumerate() {
+    for (index, scenario) in scenarios.iter().enumerate() {
         let writer = Writer::new(scenario).unwrap();
         let order = Order {
             id: index as u64,
@@ -56,7 +56,7 @@ fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Ve
         sender.send(Request::Attempt(Box::new(order))).unwrap();
     }
     sender.send(Request::Finish).unwrap();
-    let mut done: Vec<Option<Generation>> = vec![None; 2 * scenarios.len()];
+    let mut done: Vec<Option<Generation>> = vec![None; scenarios.len()];
     serve(model, Shape { slots: OPTIONS.slots, batch: OPTIONS.batch, reuse: true }, &receiver, &mut |reply| {
         if let Reply::Done { id, generation } = reply {
             done[id as usize] = Some(*generation);
@@ -67,8 +67,8 @@ fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Ve
 }
 
 /// Hot enough that the free choice is often nonsense, so that masks decide a good part of the text.
-const HOT: &str = "[sweep]\nprofile = \"hot\"\n[profiles.hot]\ntemperature = 1.4\nmask_first = true\nmax_tokens = 160";
-const GREEDY: &str = "[profiles.greedy]\nmax_tokens = 160";
+const HOT: &str = "[sweep]\nprofile = \"hot\"\n[profiles.hot]\ntemperature = 1.4\nmask_first = true\nmax_tokens = 100";
+const GREEDY: &str = "[profiles.greedy]\nmax_tokens = 100";
 
 #[test]
 fn what_a_model_completes_under_a_schema_the_schema_accepts() {
@@ -78,7 +78,7 @@ fn what_a_model_completes_under_a_schema_the_schema_accepts() {
     with_model(&path, OPTIONS, |model| {
         for settings in [GREEDY, HOT] {
             let generations = generate(model, &scenarios, settings);
-            for (scenario, generation) in scenarios.iter().chain(&scenarios).zip(generations) {
+            for (scenario, generation) in scenarios.iter().zip(generations) {
                 assert!(!matches!(generation.finish, Finish::DeadEnd | Finish::Errored | Finish::UnsupportedSchema), "{generation:?}");
                 if generation.finish == Finish::Complete {
                     n_complete += 1;
@@ -90,8 +90,8 @@ fn what_a_model_completes_under_a_schema_the_schema_accepts() {
         }
     })
     .unwrap();
-    println!("{n_complete} of 20 attempts completed within their tokens, all valid");
-    assert!(n_complete >= 4, "only {n_complete} completed, which shows too little");
+    println!("{n_complete} of 10 attempts completed within their tokens, all valid");
+    assert!(n_complete >= 2, "only {n_complete} completed, which shows too little");
 }
 
 #[test]
