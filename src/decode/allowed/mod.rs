@@ -4,8 +4,8 @@ mod cache;
 
 use std::sync::Arc;
 
-use super::constraint::{Constraint, Frame, Matcher, Rules, Spot, Written};
-use super::vocab::{TokenId, TokenMask, Trie, Vocab};
+use super::constraint::{Class, Constraint, Frame, Matcher, Rules, Spot, Written};
+use super::vocab::{Slice, TokenId, TokenMask, Trie, Vocab};
 use cache::{Cache, Cached, Inside};
 
 /// Masks of texts nested deeper than this are not remembered: the limit on depth may be within a token's reach.
@@ -110,11 +110,12 @@ impl Allowed {
         let vocab = Arc::clone(&self.vocab);
         let loose = self.constraint.loosened(matcher);
         let passing = loose.and_then(|loose| {
-            let slices = vocab.slices().iter();
-            let mut whole = slices
-                .enumerate()
-                .filter(|(_, slice)| self.constraint.passes(loose, &|c| slice.has(c), slice.is_unicode()));
-            whole.next().map(|(idx, slice)| (idx, slice.up_to(loose.max_len.unwrap_or(u64::MAX))))
+            let whole = |(idx, slice): (usize, &Slice)| {
+                let class =
+                    Class { has: &|c| slice.has(c), is_unicode: slice.is_unicode(), longest: slice.longest() };
+                Some((idx, slice.up_to(self.constraint.passing(loose, class)?)))
+            };
+            vocab.slices().iter().enumerate().find_map(whole)
         });
         let slice = passing.as_ref().map(|(idx, _)| *idx);
         let trie = walked(&vocab, slice);

@@ -3,7 +3,7 @@
 use super::local::{Edge, LocalId};
 use super::machine::Machine;
 use super::rules::Rules;
-use super::slicing::Loose;
+use super::slicing::{Class, Loose};
 use super::written::{self, NamesSoFar, Written};
 
 /// Values may nest so deep: as far as JSON parsers read.
@@ -222,14 +222,9 @@ impl Constraint {
         self.machine.loosened(matcher.spot.top)
     }
 
-    /// Whether every text of characters of a class may follow.
-    pub(in crate::decode) fn passes(
-        &mut self,
-        loose: Loose,
-        has: &dyn Fn(char) -> bool,
-        is_unicode: bool,
-    ) -> bool {
-        self.machine.passes(loose, has, is_unicode)
+    /// How many characters of a class may follow, whichever they are, if it is as many as its tokens have.
+    pub(in crate::decode) fn passing(&mut self, loose: Loose, class: Class<'_>) -> Option<u64> {
+        self.machine.passing(loose, class)
     }
 
     /// What a byte does at a spot.

@@ -169,14 +169,13 @@ impl Machine {
         plan
     }
 
-    /// Whether every combination of patterns that a name may match can follow.
+    /// Whether every name may come, whichever patterns it matches: tried for none of them, each of them and all.
     fn is_free(&mut self, object: &Object, plan: &Plan) -> bool {
-        const MOST_PATTERNS: usize = 4;
         let n = plan.mentioned.patterns.len();
-        n <= MOST_PATTERNS
-            && plan.mentioned.schemas.is_empty()
-            && (0..1u32 << n).all(|set| {
-                let ends: Vec<_> = (0..n).map(|pattern| set >> pattern & 1 == 1).collect();
+        let each = (0..n).map(|only| (0..n).map(|pattern| pattern == only).collect());
+        let mut sets = [vec![false; n], vec![true; n]].into_iter().chain(each);
+        plan.mentioned.schemas.is_empty()
+            && sets.all(|ends| {
                 let facts = self.facts_of_other(object, plan, &ends);
                 self.next_member(object, None, &facts).is_some()
             })

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Compiler;
 use crate::decode::constraint::expr::{ExprId, TRUE};
 use crate::decode::constraint::formats;
+use crate::decode::constraint::leaf::Leaf;
 use crate::decode::constraint::pattern::Pattern;
 use crate::decode::constraint::policy::Formats;
 
@@ -35,7 +36,8 @@ impl<'s> Compiler<'s> {
             self.note("format", format!("`{name}` is not asserted"));
             return TRUE;
         };
-        let parts: Vec<_> = sources.iter().map(|source| self.matching("format", source)).collect();
+        let mut parts: Vec<_> = sources.iter().map(|source| self.matching("format", source)).collect();
+        parts.extend(formats::max_length(name).map(|n| self.graph.exprs.leaf(Leaf::MaxLen(n))));
         self.graph.exprs.and(&parts)
     }
 }
