@@ -89,9 +89,10 @@ impl Allowed {
 
     /// The mask as far as it depends on the states alone, with what else it depends on.
     fn find(&mut self, matcher: &mut Matcher) -> Cached {
-        let inside = match self.cache.inside(matcher.top()) {
+        let twin = self.constraint.twin(matcher);
+        let inside = match self.cache.inside(twin) {
             Some(inside) => inside.clone(),
-            None => self.find_inside(matcher),
+            None => self.find_inside(matcher, twin),
         };
         let mut found = Found::default();
         if self.constraint.may_end(matcher) {
@@ -105,8 +106,8 @@ impl Allowed {
         Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into() }
     }
 
-    /// The mask as far as it depends on the state of the innermost value alone.
-    fn find_inside(&mut self, matcher: &Matcher) -> Inside {
+    /// The mask as far as it depends on the state of the innermost value alone, or on that of its twin.
+    fn find_inside(&mut self, matcher: &Matcher, twin: u32) -> Inside {
         let vocab = Arc::clone(&self.vocab);
         let loose = self.constraint.loosened(matcher);
         let passing = loose.and_then(|loose| {
@@ -121,6 +122,7 @@ impl Allowed {
         let trie = walked(&vocab, slice);
         let mut found = Found::default();
         self.begin_walk(matcher);
+        self.spots[0].top = twin;
         self.walk(trie, 0..trie.nodes().len(), matcher.text(), &mut found, SetAside::Exits);
         let mask = match passing {
             Some((_, mut words)) => {
@@ -130,7 +132,7 @@ impl Allowed {
             None => TokenMask::of(found.tokens, vocab.len()),
         };
         let inside = Inside { mask: Arc::new(mask), slice, exits: found.set_aside.into() };
-        self.cache.put_inside(matcher.top(), inside.clone());
+        self.cache.put_inside(twin, inside.clone());
         inside
     }
 

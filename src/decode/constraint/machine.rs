@@ -35,6 +35,8 @@ pub(super) struct Machine {
     pub(super) mentioned: FxHashMap<u32, Arc<Mentioned>>,
     /// Whether a member of this name can follow these goals.
     pub(super) offered: FxHashMap<(u32, NameId), bool>,
+    /// Whether a member of this name, or of none that is mentioned, meets the schema a table gives it.
+    pub(super) possible: FxHashMap<(u32, Option<NameId>), bool>,
     named: FxHashMap<(LocalId, Id<Outcome>), Option<LocalId>>,
     pub(super) others_alive: FxHashMap<(u32, Id<Vec<ExprId>>), bool>,
     rows: Vec<Option<Box<[u32; 256]>>>,
@@ -73,6 +75,7 @@ impl Machine {
             rosters: FxHashMap::default(),
             mentioned: FxHashMap::default(),
             offered: FxHashMap::default(),
+            possible: FxHashMap::default(),
             named: FxHashMap::default(),
             others_alive: FxHashMap::default(),
             rows: Vec::new(),

@@ -222,6 +222,12 @@ impl Constraint {
         self.machine.loosened(matcher.spot.top)
     }
 
+    /// A state whose mask is the same as far as a text stays inside the innermost value.
+    pub(in crate::decode) fn twin(&mut self, matcher: &Matcher) -> u32 {
+        let loose = self.machine.loosened(matcher.spot.top);
+        loose.and_then(Loose::twin).unwrap_or(matcher.spot.top)
+    }
+
     /// How many characters of a class may follow, whichever they are, if it is as many as its tokens have.
     pub(in crate::decode) fn passing(&mut self, loose: Loose, class: Class<'_>) -> Option<u64> {
         self.machine.passing(loose, class)

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::children::Goals;
 use super::expr::{Expr, ExprId, FALSE, TRUE};
 use super::leaf::Leaf;
 use super::lex::{Lex, LexStep};
-use super::local::{Choice, Edge, Id, Local, LocalId, Name};
+use super::local::{Choice, Edge, Id, Local, LocalId};
 use super::machine::Machine;
 
 /// How many states of a string are looked at before a class counts as not passing.
@@ -25,10 +26,17 @@ pub(in crate::decode) struct Class<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::decode) struct Loose {
     local: LocalId,
-    /// Every character passes, whatever the state.
+    /// Nothing but the count speaks against any character.
     free: bool,
     /// Characters that may still come.
     max_len: Option<u64>,
+}
+
+impl Loose {
+    /// A state in which the same tokens may follow, as long as they stay inside the string.
+    pub(super) fn twin(self) -> Option<LocalId> {
+        (self.free && self.max_len.is_none()).then_some(self.local)
+    }
 }
 
 impl Machine {
@@ -38,17 +46,18 @@ impl Machine {
         match &*Arc::clone(self.locals.get(Id::new(local))) {
             Local::Text { goals, lex: Lex::Plain } => {
                 let goals = Arc::clone(self.goals.get(*goals));
-                if goals.options.iter().any(|&option| option != TRUE && option != FALSE) {
-                    return None;
+                let is_decided = |id: ExprId| id == TRUE || id == FALSE;
+                if !goals.options.iter().all(|&option| is_decided(option)) {
+                    return Some(Loose { local, max_len: None, free: false });
                 }
                 let (must, max_len) = self.without_counts(goals.must);
-                let goals = self.goals.id(super::children::Goals { must, ..(*goals).clone() });
+                let goals = self.goals.id(Goals { must, ..(*goals).clone() });
                 let local = self.local(Local::Text { goals, lex: Lex::Plain });
-                Some(Loose { local, max_len, free: false })
+                Some(Loose { local, max_len, free: is_decided(must) })
             }
             Local::Name(name) if name.lex == Lex::Plain && name.others.is_some() => {
                 let free = self.names.get(name.names).choice == Choice::Free;
-                let local = self.name(Name { lo: 0, hi: 0, depth: 0, ..name.clone() });
+                let local = self.name(name.other());
                 Some(Loose { local, max_len: None, free })
             }
             _ => None,
@@ -73,7 +82,7 @@ impl Machine {
         (self.graph.exprs.and(&kept), max_len)
     }
 
-    /// How many characters of the class may follow, whichever they are, if it is at least as many as its tokens have.
+    /// How many characters of the class may follow, whichever they are. `None` when that depends on which.
     pub(super) fn passing(&mut self, loose: Loose, class: Class<'_>) -> Option<u64> {
         let max_len = loose.max_len.unwrap_or(u64::MAX);
         if loose.free {
@@ -102,10 +111,9 @@ impl Machine {
                 break;
             }
         }
-        // With nothing but a count the tokens that fit are told by their length; else all of them have to fit.
-        let pure = seen.len() == 1 && shortest == 0;
+        // Which longer tokens still fit would depend on more than their length.
         let left = max_len.checked_sub(shortest)?;
-        (pure || left >= class.longest).then_some(left)
+        (left >= class.longest).then_some(left)
     }
 
     fn string_parts(&self, local: LocalId) -> Option<(Lex, Vec<ExprId>)> {
