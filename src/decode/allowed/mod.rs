@@ -29,6 +29,8 @@ struct Found {
     tokens: Vec<TokenId>,
     /// Nodes that were left out with all below them.
     set_aside: Vec<u32>,
+    /// Tokens below those, if the walk looked there for this text.
+    aside_tokens: Vec<TokenId>,
 }
 
 /// What a walk leaves out.
@@ -71,8 +73,7 @@ impl Allowed {
         }
         self.constraint.refresh(matcher);
         if matcher.innermost().nth(DEEP).is_some() {
-            let found = self.find(matcher);
-            return self.completed(&found, matcher);
+            return self.find(matcher).1;
         }
         if let Some(known) = self.cache.get(matcher) {
             if known.unstable.is_empty() {
@@ -81,14 +82,13 @@ impl Allowed {
             let known = known.clone();
             return self.completed(&known, matcher);
         }
-        let cached = self.find(matcher);
-        let mask = self.completed(&cached, matcher);
+        let (cached, mask) = self.find(matcher);
         self.cache.put(matcher, cached);
         mask
     }
 
-    /// The mask as far as it depends on the states alone, with what else it depends on.
-    fn find(&mut self, matcher: &mut Matcher) -> Cached {
+    /// The mask as far as it depends on the states alone, and the whole mask for this text.
+    fn find(&mut self, matcher: &mut Matcher) -> (Cached, Arc<TokenMask>) {
         let twin = self.constraint.twin(matcher);
         let inside = match self.cache.inside(twin) {
             Some(inside) => inside.clone(),
@@ -101,9 +101,9 @@ impl Allowed {
         self.constraint.watch(matcher);
         self.walk_nodes(&inside.exits, inside.slice, matcher, &mut found, SetAside::Unstable);
         let n_frames = self.constraint.watched(matcher);
-        let mask =
-            if found.tokens.is_empty() { inside.mask } else { Arc::new(inside.mask.with(&found.tokens)) };
-        Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into() }
+        let mask = with(&inside.mask, &found.tokens);
+        let whole = with(&mask, &found.aside_tokens);
+        (Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into() }, whole)
     }
 
     /// The mask as far as it depends on the state of the innermost value alone, or on that of its twin.
@@ -112,8 +112,11 @@ impl Allowed {
         let loose = self.constraint.loosened(matcher);
         let passing = loose.and_then(|loose| {
             let whole = |(idx, slice): (usize, &Slice)| {
-                let class =
-                    Class { has: &|c| slice.has(c), is_unicode: slice.is_unicode(), longest: slice.longest() };
+                let class = Class {
+                    has: &|c| slice.has(c),
+                    is_unicode: slice.is_unicode(),
+                    longest: slice.longest(),
+                };
                 Some((idx, slice.up_to(self.constraint.passing(loose, class)?)))
             };
             vocab.slices().iter().enumerate().find_map(whole)
@@ -248,6 +251,11 @@ impl Allowed {
             };
             if aside {
                 found.set_aside.push(idx as u32);
+                if set_aside == SetAside::Unstable {
+                    let mut below = Found::default();
+                    self.walk(trie, idx..node.end as usize, text, &mut below, SetAside::Nothing);
+                    found.aside_tokens.append(&mut below.tokens);
+                }
                 idx = node.end as usize;
                 continue;
             }
@@ -270,4 +278,8 @@ impl Allowed {
 /// The tokens that still have to be walked when a slice passes whole.
 fn walked(vocab: &Vocab, slice: Option<usize>) -> &Trie {
     slice.map_or(vocab.trie(), |idx| &vocab.slices()[idx].rest)
+}
+
+fn with(mask: &Arc<TokenMask>, tokens: &[TokenId]) -> Arc<TokenMask> {
+    if tokens.is_empty() { Arc::clone(mask) } else { Arc::new(mask.with(tokens)) }
 }

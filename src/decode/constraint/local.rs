@@ -82,6 +82,20 @@ pub(super) enum Local {
     Done { space: Space },
 }
 
+impl Local {
+    /// Whether the text stands between tokens of JSON.
+    pub(super) fn is_structural(&self) -> bool {
+        matches!(
+            self,
+            Self::Value { .. }
+                | Self::Object { .. }
+                | Self::Colon { .. }
+                | Self::Array { .. }
+                | Self::Done { .. }
+        )
+    }
+}
+
 /// What an object's state is made of, white space aside.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Object {

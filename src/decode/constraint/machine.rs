@@ -57,6 +57,18 @@ mod cell {
     pub(super) const BITS: u32 = 3;
 }
 
+/// A new row of a state between tokens of JSON: hardly any byte can follow, and trying them all costs as much as a mask.
+const STRUCTURAL_ROW: [u32; 256] = {
+    let mut row = [cell::DEAD; 256];
+    let open = b" \t\n\r\"{}[],:-0123456789tfn";
+    let mut idx = 0;
+    while idx < open.len() {
+        row[open[idx] as usize] = cell::UNKNOWN;
+        idx += 1;
+    }
+    row
+};
+
 impl Machine {
     /// A machine at the start of the rules' text.
     pub(super) fn new(rules: &Rules) -> Self {
@@ -111,7 +123,11 @@ impl Machine {
         if self.rows.len() <= local as usize {
             self.rows.resize(self.locals.len(), None);
         }
-        self.rows[local as usize].get_or_insert_with(|| Box::new([cell::UNKNOWN; 256]))[byte as usize] = cell;
+        let state = self.locals.get(Id::new(local));
+        let row = self.rows[local as usize].get_or_insert_with(|| {
+            Box::new(if state.is_structural() { STRUCTURAL_ROW } else { [cell::UNKNOWN; 256] })
+        });
+        row[byte as usize] = cell;
         edge
     }
 

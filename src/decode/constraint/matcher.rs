@@ -282,8 +282,7 @@ impl Constraint {
                 let frame = *frame_at(frames, spot.frame)?;
                 let top = self.machine.named(frame.waiting, outcome)?;
                 let object = frame_at(frames, frame.below).map_or(0, |frame| frame.start);
-                let repeats =
-                    self.machine.is_other(outcome) && self.names.repeats(written, object as usize);
+                let repeats = self.machine.is_other(outcome) && self.names.repeats(written, object as usize);
                 (!repeats).then_some(Spot { top, frame: frame.below })
             }
             Edge::Push { waiting, child } => {

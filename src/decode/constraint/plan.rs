@@ -184,10 +184,11 @@ impl Machine {
         let last_due = self.last_due(&object, &plan.mentioned);
         for candidate in &roster.names {
             let due = candidate.place <= last_due && self.is_due(&object, candidate.place);
-            let offered = due && match plan.mentioned.simple {
-                Some(simple) => !simple.is_full && self.is_named_possible(simple, &plan, candidate.id),
-                None => self.is_offered(&object, &plan, candidate),
-            };
+            let offered = due
+                && match plan.mentioned.simple {
+                    Some(simple) => !simple.is_full && self.is_named_possible(simple, &plan, candidate.id),
+                    None => self.is_offered(&object, &plan, candidate),
+                };
             plan.offered.push(offered);
         }
         let mut others: Vec<_> =

@@ -48,19 +48,26 @@ impl NamesSoFar {
     /// Whether the member name that ends with the next byte, a quote, was written before in its object, which begins
     /// at or after `start`.
     pub(super) fn repeats(&mut self, written: Written<'_>, start: usize) -> bool {
-        if start >= written.before.len() || written.path.contains(&b'"') {
+        if start >= written.before.len() {
             return repeats_name(&written.from(start));
         }
-        let known = self.known.take_if(|known| known.start == start).unwrap_or_else(|| read(written.before, start));
-        let repeats = match known.open {
-            Some(open) => {
-                let name = [&written.before[open..], written.path].concat();
-                known.names.contains(&decoded(&name))
-            }
-            None => repeats_name(&written.from(start)),
+        let known =
+            self.known.take_if(|known| known.start == start).unwrap_or_else(|| read(written.before, start));
+        let mut quotes =
+            written.path.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(idx, _)| idx);
+        let repeats = match (known.open, quotes.next(), quotes.next()) {
+            (Some(open), None, _) => known.has(&[&written.before[open..], written.path].concat()),
+            (None, Some(quote), None) => known.has(&written.path[quote + 1..]),
+            _ => repeats_name(&written.from(start)),
         };
         self.known = Some(known);
         repeats
+    }
+}
+
+impl Known {
+    fn has(&self, name: &[u8]) -> bool {
+        self.names.contains(&decoded(name))
     }
 }
 

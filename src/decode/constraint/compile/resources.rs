@@ -1,5 +1,7 @@
 //! Where the schemas of a document are: by URI, by anchor, by JSON pointer.
 
+use std::sync::LazyLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
@@ -88,7 +90,8 @@ impl<'s> Resources<'s> {
             let base = self.base_of(schema).unwrap_or_else(|| document.to_owned());
             return Some(Target { schema, base, pointer: pointer.clone() });
         }
-        let (mut schema, pointer) = self.by_uri.get(document).map(|found| (found.0, found.1.clone()))?;
+        let known = self.by_uri.get(document).map(|found| (found.0, found.1.clone()));
+        let (mut schema, pointer) = known.or_else(|| Some((metaschema(document)?, document.to_owned())))?;
         let mut base = document.to_owned();
         for segment in fragment.split('/').skip(1) {
             if let Some(inner) = self.base_of(schema) {
@@ -170,6 +173,23 @@ impl<'s> Resources<'s> {
         debug_assert!(self.root.is_object());
         base
     }
+}
+
+/// The published schemas of schemas that need no other document.
+fn metaschema(uri: &str) -> Option<&'static Value> {
+    static TEXTS: [(&str, &str); 3] = [
+        ("http://json-schema.org/draft-04/schema", include_str!("metaschemas/draft4.json")),
+        ("http://json-schema.org/draft-06/schema", include_str!("metaschemas/draft6.json")),
+        ("http://json-schema.org/draft-07/schema", include_str!("metaschemas/draft7.json")),
+    ];
+    static PARSED: LazyLock<Vec<Value>> = LazyLock::new(|| {
+        TEXTS
+            .iter()
+            .map(|(_, text)| serde_json::from_str(text).expect("a published schema is JSON"))
+            .collect()
+    });
+    let idx = TEXTS.iter().position(|(known, _)| *known == uri)?;
+    Some(&PARSED[idx])
 }
 
 /// A reference made absolute.
