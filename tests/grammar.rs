@@ -197,7 +197,7 @@ fn random_texts_are_valid_and_hardly_ever_stuck() {
                         assert!(valid, "{name}: jsonschema refuses {text}");
                     }
                     Written::DeadEnd(text) => {
-                        stuck.push(format!("{name}: {}", String::from_utf8_lossy(&text)))
+                        stuck.push(format!("{name}: {}", String::from_utf8_lossy(&text)));
                     }
                     Written::TooLong => {}
                 }

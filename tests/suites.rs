@@ -20,8 +20,11 @@ enum Outcome {
 }
 
 impl Outcome {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::Refused, "refused"), (Self::FalseReject, "false reject"), (Self::FalseAccept, "false accept")];
+    const ALL: [(Self, &'static str); 3] = [
+        (Self::Refused, "refused"),
+        (Self::FalseReject, "false reject"),
+        (Self::FalseAccept, "false accept"),
+    ];
 
     fn name(self) -> &'static str {
         Self::ALL.into_iter().find(|entry| entry.0 == self).map_or("", |entry| entry.1)
@@ -95,7 +98,8 @@ fn check(suite: &str, formats: Formats) {
         .filter_map(|line| line.split_once('\t'))
         .map(|(outcome, id)| (id.to_owned(), Outcome::named(outcome).expect("an outcome")))
         .collect();
-    let worse: Vec<_> = found.iter().filter(|(id, outcome)| known.get(*id).is_none_or(|known| known < outcome)).collect();
+    let worse: Vec<_> =
+        found.iter().filter(|(id, outcome)| known.get(*id).is_none_or(|known| known < outcome)).collect();
     assert!(worse.is_empty(), "{suite} got worse: {worse:#?}");
     assert!(!found.values().any(|&outcome| outcome == Outcome::FalseAccept), "{suite}: a false accept");
 }

@@ -25,7 +25,7 @@ pub(super) enum Digits {
     Exp,
     ExpSign,
     /// After so many digits of the exponent.
-    ExpDigits {
+    Power {
         n: u8,
         value: u16,
     },

@@ -41,9 +41,12 @@ pub(super) struct Machine {
     pub(super) others_alive: FxHashMap<(u32, Id<Vec<ExprId>>), bool>,
     rows: Vec<Option<Box<[u32; 256]>>>,
     pushes: Interned<(LocalId, LocalId)>,
-    resumed: FxHashMap<(LocalId, Id<Vec<bool>>, bool), Option<LocalId>>,
+    resumed: FxHashMap<Resumption, Option<LocalId>>,
     start: LocalId,
 }
+
+/// A value that waits, the verdicts on its child, and whether the child repeats an item.
+type Resumption = (LocalId, Id<Vec<bool>>, bool);
 
 /// Edges are cached as numbers: what they do in the low bits, where they lead above.
 mod cell {

@@ -61,7 +61,7 @@ impl Machine {
 
     fn name_escape(&mut self, name: &Name, lex: Lex) -> Option<Name> {
         let plain = self.policy.spelling == Spelling::Plain;
-        let possible = lex.reach().into_iter().any(|range| {
+        let possible = lex.reach().into_iter().flatten().any(|range| {
             if plain {
                 let mut controls = range.filter(|&code| code < 0x80).filter_map(char::from_u32);
                 return controls.any(|c| {

@@ -59,7 +59,7 @@ impl<'s> Resources<'s> {
             dynamic: FxHashSet::default(),
         };
         resources.by_uri.insert(String::new(), (root, String::new()));
-        resources.scan(root, "", String::new(), 0);
+        resources.scan(root, "", "", 0);
         resources.root_base = resources.base_of(root).unwrap_or_default();
         resources
     }
@@ -110,28 +110,28 @@ impl<'s> Resources<'s> {
         Some(Target { schema, base, pointer: pointer + &fragment })
     }
 
-    fn scan(&mut self, schema: &'s Value, base: &str, pointer: String, depth: usize) {
+    fn scan(&mut self, schema: &'s Value, base: &str, pointer: &str, depth: usize) {
         let Value::Object(map) = schema else { return };
         if depth > super::MAX_DEPTH {
             return;
         }
-        let base = self.scan_names(schema, base, &pointer);
+        let base = self.scan_names(schema, base, pointer);
         for (keyword, value) in map {
             let is_list = LISTS.contains(&keyword.as_str()) && value.is_array();
             match value {
                 Value::Object(schemas) if MAPS.contains(&keyword.as_str()) => {
                     for (name, inner) in schemas {
                         let segment = name.replace('~', "~0").replace('/', "~1");
-                        self.scan(inner, &base, format!("{pointer}/{keyword}/{segment}"), depth + 1);
+                        self.scan(inner, &base, &format!("{pointer}/{keyword}/{segment}"), depth + 1);
                     }
                 }
                 Value::Array(schemas) if is_list => {
                     for (idx, inner) in schemas.iter().enumerate() {
-                        self.scan(inner, &base, format!("{pointer}/{keyword}/{idx}"), depth + 1);
+                        self.scan(inner, &base, &format!("{pointer}/{keyword}/{idx}"), depth + 1);
                     }
                 }
                 inner if SINGLES.contains(&keyword.as_str()) => {
-                    self.scan(inner, &base, format!("{pointer}/{keyword}"), depth + 1);
+                    self.scan(inner, &base, &format!("{pointer}/{keyword}"), depth + 1);
                 }
                 _ => {}
             }
@@ -151,7 +151,7 @@ impl<'s> Resources<'s> {
                 self.by_uri.insert(uri.clone(), (schema, pointer.to_owned()));
             }
             if !id.starts_with('#') {
-                base = document.to_owned();
+                document.clone_into(&mut base);
                 self.by_uri.insert(base.clone(), (schema, pointer.to_owned()));
                 self.bases.insert(std::ptr::from_ref(schema) as usize, base.clone());
             }
