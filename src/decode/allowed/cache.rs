@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::decode::constraint::Matcher;
 use crate::decode::vocab::TokenMask;
 
 /// Masks beyond this many are thrown away and built again when needed: about 80 MB at 151,936 tokens.
@@ -45,15 +44,13 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The mask for where the text stands, if it is known.
-    pub(super) fn get(&mut self, matcher: &Matcher) -> Option<&Cached> {
+    /// The mask for a state inside states that wait, innermost first, if it is known.
+    pub(super) fn get(&mut self, top: u32, waiting: &[u32]) -> Option<&Cached> {
         self.n_asked += 1;
-        let entries = self.by_top.get(&matcher.top())?;
-        let found = entries.iter().find(|(looked_into, cached)| {
-            let frames = matcher.innermost();
-            let exact = cached.n_frames.is_none();
-            let mut own = frames.clone();
-            looked_into.iter().all(|waiting| own.next() == Some(*waiting)) && (!exact || own.next().is_none())
+        let entries = self.by_top.get(&top)?;
+        let found = entries.iter().find(|(looked_into, cached)| match cached.n_frames {
+            Some(_) => waiting.starts_with(looked_into),
+            None => waiting == looked_into,
         });
         self.n_hits += u64::from(found.is_some());
         found.map(|entry| &entry.1)
@@ -74,14 +71,13 @@ impl Cache {
     }
 
     /// Remembers a mask.
-    pub(super) fn put(&mut self, matcher: &Matcher, cached: Cached) {
+    pub(super) fn put(&mut self, top: u32, waiting: &[u32], cached: Cached) {
         if self.n_masks >= MAX_MASKS {
             self.clear();
         }
         self.n_masks += 1;
-        let n = cached.n_frames.unwrap_or(usize::MAX);
-        let looked_into = matcher.innermost().take(n).collect();
-        self.by_top.entry(matcher.top()).or_default().push((looked_into, cached));
+        let n = cached.n_frames.unwrap_or(waiting.len());
+        self.by_top.entry(top).or_default().push((waiting[..n].to_vec(), cached));
     }
 
     /// Forgets all masks, because the states they are named by are gone.

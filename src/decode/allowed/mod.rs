@@ -21,6 +21,7 @@ pub struct Allowed {
     frames: Vec<Frame>,
     spots: Vec<Spot>,
     path: Vec<u8>,
+    waiting: Vec<u32>,
 }
 
 /// What a walk found.
@@ -48,7 +49,7 @@ impl Allowed {
     pub fn new(rules: Arc<Rules>, vocab: Arc<Vocab>) -> Self {
         let constraint = Constraint::new(rules);
         let cache = Cache::default();
-        Self { constraint, vocab, cache, frames: Vec::new(), spots: Vec::new(), path: Vec::new() }
+        Self { constraint, vocab, cache, frames: Vec::new(), spots: Vec::new(), path: Vec::new(), waiting: Vec::new() }
     }
 
     /// The constraint below, for questions about bytes.
@@ -72,10 +73,11 @@ impl Allowed {
             self.cache.clear();
         }
         self.constraint.refresh(matcher);
-        if matcher.innermost().nth(DEEP).is_some() {
+        if matcher.depth() > DEEP {
             return self.find(matcher).1;
         }
-        if let Some(known) = self.cache.get(matcher) {
+        let top = self.constraint.likenesses(matcher, &mut self.waiting);
+        if let Some(known) = self.cache.get(top, &self.waiting) {
             if known.unstable.is_empty() {
                 return Arc::clone(&known.mask);
             }
@@ -83,7 +85,7 @@ impl Allowed {
             return self.completed(&known, matcher);
         }
         let (cached, mask) = self.find(matcher);
-        self.cache.put(matcher, cached);
+        self.cache.put(top, &self.waiting, cached);
         mask
     }
 

@@ -11,6 +11,7 @@ use super::local::{Edge, Id, Interned, Local, LocalId, Name, Names, Object, Outc
 use super::plan::{Mentioned, Plan, Roster};
 use super::policy::Policy;
 use super::rules::Rules;
+use super::sharing::Likeness;
 use super::space::Space;
 use super::tables::Graph;
 
@@ -39,6 +40,8 @@ pub(super) struct Machine {
     pub(super) possible: FxHashMap<(u32, Option<NameId>), bool>,
     named: FxHashMap<(LocalId, Id<Outcome>), Option<LocalId>>,
     pub(super) others_alive: FxHashMap<(u32, Id<Vec<ExprId>>), bool>,
+    pub(super) alike: Interned<Likeness>,
+    pub(super) likenesses: Vec<u32>,
     rows: Vec<Option<Box<[u32; 256]>>>,
     pushes: Interned<(LocalId, LocalId)>,
     resumed: FxHashMap<Resumption, Option<LocalId>>,
@@ -93,6 +96,8 @@ impl Machine {
             possible: FxHashMap::default(),
             named: FxHashMap::default(),
             others_alive: FxHashMap::default(),
+            alike: Interned::default(),
+            likenesses: Vec::new(),
             rows: Vec::new(),
             pushes: Interned::default(),
             resumed: FxHashMap::default(),

@@ -59,14 +59,9 @@ impl Matcher {
         (&self.frames, self.spot)
     }
 
-    /// The state of the innermost value.
-    pub(in crate::decode) fn top(&self) -> u32 {
-        self.spot.top
-    }
-
-    /// The states of the values that wait, innermost first.
-    pub(in crate::decode) fn innermost(&self) -> impl Iterator<Item = u32> + Clone + '_ {
-        self.frames.iter().rev().map(|frame| frame.waiting)
+    /// How many values wait for another inside them.
+    pub(in crate::decode) fn depth(&self) -> usize {
+        self.frames.len()
     }
 
     /// Adds bytes that were followed from here to a spot over these frames.
@@ -222,6 +217,19 @@ impl Constraint {
         self.machine.loosened(matcher.spot.top)
     }
 
+    /// What a mask can depend on: the innermost state and those that wait, innermost first, each as a number that is
+    /// equal for states which are alike.
+    pub(in crate::decode) fn likenesses(&mut self, matcher: &Matcher, waiting: &mut Vec<u32>) -> u32 {
+        waiting.clear();
+        for frame in matcher.frames.iter().rev() {
+            waiting.push(self.machine.likeness(frame.waiting));
+        }
+        // The verdict on a name is set aside, so that how it begins makes no difference either.
+        let alike_names = waiting.first().is_some_and(|likeness| likeness & 1 == 1);
+        let top = if alike_names { self.machine.any_name(matcher.spot.top) } else { matcher.spot.top };
+        self.machine.likeness(top)
+    }
+
     /// A state whose mask is the same as far as a text stays inside the innermost value.
     pub(in crate::decode) fn twin(&mut self, matcher: &Matcher) -> u32 {
         let loose = self.machine.loosened(matcher.spot.top);
@@ -243,7 +251,8 @@ impl Constraint {
         match step.0 {
             Edge::Named { outcome } => {
                 self.lowest = self.lowest.min(spot.frame);
-                self.machine.is_other(outcome)
+                let frame = frame_at(frames, spot.frame);
+                self.machine.is_other(outcome) || frame.is_some_and(|frame| self.machine.is_shared(frame.waiting))
             }
             Edge::Pop { .. } | Edge::PopThen { .. } => {
                 self.lowest = self.lowest.min(spot.frame);

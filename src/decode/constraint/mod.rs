@@ -30,6 +30,7 @@ mod policy;
 mod prefix;
 mod rules;
 mod satisfiable;
+mod sharing;
 mod slicing;
 mod space;
 mod tables;

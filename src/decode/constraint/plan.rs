@@ -284,7 +284,8 @@ impl Machine {
         roster
     }
 
-    fn mentioned(&mut self, goals: Id<Goals>) -> Arc<Mentioned> {
+    /// What the goals of an object mention.
+    pub(super) fn mentioned(&mut self, goals: Id<Goals>) -> Arc<Mentioned> {
         if let Some(mentioned) = self.mentioned.get(&goals.idx) {
             return Arc::clone(mentioned);
         }

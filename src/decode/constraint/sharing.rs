@@ -1,0 +1,79 @@
+//! Which states are alike for all that a mask can tell, so that one mask serves them all.
+//!
+//! In an object where any name may come, the names written so far change nothing but the verdict on the next name at
+//! its closing quote. Masks set that verdict aside and ask for it anew, and so may be shared.
+
+use std::sync::Arc;
+
+use super::expr::ExprId;
+use super::leaf::NameId;
+use super::local::{Choice, Id, Local, LocalId, Object, Place};
+use super::machine::Machine;
+use super::space::Space;
+
+/// What a mask can tell of an object in which any name may come.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Likeness {
+    role: Role,
+    order: Id<Vec<NameId>>,
+    others: Vec<ExprId>,
+    may_end: bool,
+}
+
+/// What the object is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Role {
+    Between(Place, Space),
+    Naming,
+    Member,
+}
+
+impl Machine {
+    /// A number that is equal for states that are alike. States like no other have their own.
+    pub(super) fn likeness(&mut self, local: LocalId) -> u32 {
+        const UNKNOWN: u32 = u32::MAX;
+        if self.likenesses.len() <= local as usize {
+            self.likenesses.resize(local as usize + 1, UNKNOWN);
+        }
+        if self.likenesses[local as usize] == UNKNOWN {
+            // Odd numbers are shared, even ones are a state's own.
+            self.likenesses[local as usize] = match self.find_likeness(local) {
+                Some(likeness) => self.alike.id(likeness).idx << 1 | 1,
+                None => local << 1,
+            };
+        }
+        self.likenesses[local as usize]
+    }
+
+    /// Whether a state may share its masks with others.
+    pub(super) fn is_shared(&mut self, local: LocalId) -> bool {
+        self.likeness(local) & 1 == 1
+    }
+
+    /// The same name as if no mentioned name began so, where every name may come.
+    pub(super) fn any_name(&mut self, local: LocalId) -> LocalId {
+        match &*Arc::clone(self.locals.get(Id::new(local))) {
+            Local::Name(name) if self.names.get(name.names).choice == Choice::Free => self.name(name.other()),
+            _ => local,
+        }
+    }
+
+    fn find_likeness(&mut self, local: LocalId) -> Option<Likeness> {
+        let (object, role): (Id<Object>, _) = match **self.locals.get(Id::new(local)) {
+            Local::Object { object, place, space } => (object, Role::Between(place, space)),
+            Local::Naming { object } => (object, Role::Naming),
+            Local::Member { object } => (object, Role::Member),
+            _ => return None,
+        };
+        let goals = self.objects.get(object).goals;
+        self.mentioned(goals).simple?;
+        let plan = self.plan(object);
+        if !plan.is_free {
+            return None;
+        }
+        let order = self.objects.get(object).order;
+        let goals = Arc::clone(self.goals.get(goals));
+        let may_end = self.graph.finish(&goals, &super::tables::Graph::members_end).is_some();
+        Some(Likeness { role, order, others: plan.others.clone()?, may_end })
+    }
+}
