@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::decode::constraint::Endings;
 use crate::decode::vocab::TokenMask;
 
 /// Masks beyond this many are thrown away and built again when needed: about 80 MB at 151,936 tokens.
@@ -20,6 +21,8 @@ pub(super) struct Cached {
     pub slice: Option<usize>,
     /// Nodes of the walked trie whose verdict depends on the text and not on the state alone.
     pub unstable: Arc<[u32]>,
+    /// The whole mask inside a name that is neither mentioned nor was there before.
+    pub new_name: Option<Arc<TokenMask>>,
 }
 
 /// A mask as far as the state of the innermost value tells.
@@ -31,6 +34,8 @@ pub(super) struct Inside {
     pub slice: Option<usize>,
     /// Nodes of the walked trie whose byte leads out of the value.
     pub exits: Arc<[u32]>,
+    /// What the bytes before those are.
+    pub endings: Arc<Endings>,
 }
 
 /// Masks found so far.
@@ -48,12 +53,17 @@ impl Cache {
     pub(super) fn get(&mut self, top: u32, waiting: &[u32]) -> Option<&Cached> {
         self.n_asked += 1;
         let entries = self.by_top.get(&top)?;
-        let found = entries.iter().find(|(looked_into, cached)| match cached.n_frames {
-            Some(_) => waiting.starts_with(looked_into),
-            None => waiting == looked_into,
-        });
+        let found = entries.iter().find(|entry| is_for(entry, waiting));
         self.n_hits += u64::from(found.is_some());
         found.map(|entry| &entry.1)
+    }
+
+    /// Adds the whole mask inside a name that is neither mentioned nor was there before.
+    pub(super) fn put_new_name(&mut self, top: u32, waiting: &[u32], mask: &Arc<TokenMask>) {
+        let entries = self.by_top.entry(top).or_default();
+        if let Some((_, cached)) = entries.iter_mut().find(|entry| is_for(entry, waiting)) {
+            cached.new_name = Some(Arc::clone(mask));
+        }
     }
 
     /// What is known about the innermost value's state.
@@ -85,5 +95,12 @@ impl Cache {
         self.by_top.clear();
         self.inside.clear();
         self.n_masks = 0;
+    }
+}
+
+fn is_for((looked_into, cached): &(Vec<u32>, Cached), waiting: &[u32]) -> bool {
+    match cached.n_frames {
+        Some(_) => waiting.starts_with(looked_into),
+        None => waiting == looked_into,
     }
 }

@@ -4,7 +4,7 @@ mod cache;
 
 use std::sync::Arc;
 
-use super::constraint::{Class, Constraint, Frame, Matcher, Rules, Spot, Written};
+use super::constraint::{Class, Constraint, Endings, Frame, Matcher, Rules, Spot, Written};
 use super::vocab::{Slice, TokenId, TokenMask, Trie, Vocab};
 use cache::{Cache, Cached, Inside};
 
@@ -49,7 +49,15 @@ impl Allowed {
     pub fn new(rules: Arc<Rules>, vocab: Arc<Vocab>) -> Self {
         let constraint = Constraint::new(rules);
         let cache = Cache::default();
-        Self { constraint, vocab, cache, frames: Vec::new(), spots: Vec::new(), path: Vec::new(), waiting: Vec::new() }
+        Self {
+            constraint,
+            vocab,
+            cache,
+            frames: Vec::new(),
+            spots: Vec::new(),
+            path: Vec::new(),
+            waiting: Vec::new(),
+        }
     }
 
     /// The constraint below, for questions about bytes.
@@ -82,7 +90,7 @@ impl Allowed {
                 return Arc::clone(&known.mask);
             }
             let known = known.clone();
-            return self.completed(&known, matcher);
+            return self.completed_or_new_name(&known, top, matcher);
         }
         let (cached, mask) = self.find(matcher);
         self.cache.put(top, &self.waiting, cached);
@@ -105,7 +113,8 @@ impl Allowed {
         let n_frames = self.constraint.watched(matcher);
         let mask = with(&inside.mask, &found.tokens);
         let whole = with(&mask, &found.aside_tokens);
-        (Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into() }, whole)
+        let new_name = self.is_new_name(matcher, twin).then(|| Arc::clone(&whole));
+        (Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into(), new_name }, whole)
     }
 
     /// The mask as far as it depends on the state of the innermost value alone, or on that of its twin.
@@ -136,9 +145,36 @@ impl Allowed {
             }
             None => TokenMask::of(found.tokens, vocab.len()),
         };
-        let inside = Inside { mask: Arc::new(mask), slice, exits: found.set_aside.into() };
+        let mut endings = Endings::default();
+        for &node in found.set_aside.iter().filter(|_| self.constraint.is_in_name(matcher)) {
+            let piece = vocab.piece(trie.first_token_below(node as usize));
+            endings.add(&piece[..trie.nodes()[node as usize].depth as usize]);
+        }
+        let exits = found.set_aside.into();
+        let inside = Inside { mask: Arc::new(mask), slice, exits, endings: Arc::new(endings) };
         self.cache.put_inside(twin, inside.clone());
         inside
+    }
+
+    /// Whether the text is inside a name which no token can turn into one that is mentioned or was there before.
+    fn is_new_name(&mut self, matcher: &Matcher, twin: u32) -> bool {
+        let Some(endings) = self.cache.inside(twin).map(|inside| Arc::clone(&inside.endings)) else {
+            return false;
+        };
+        self.constraint.meets_known_name(matcher, &endings) == Some(false)
+    }
+
+    fn completed_or_new_name(&mut self, known: &Cached, top: u32, matcher: &Matcher) -> Arc<TokenMask> {
+        let twin = self.constraint.twin(matcher);
+        if !self.is_new_name(matcher, twin) {
+            return self.completed(known, matcher);
+        }
+        if let Some(mask) = &known.new_name {
+            return Arc::clone(mask);
+        }
+        let mask = self.completed(known, matcher);
+        self.cache.put_new_name(top, &self.waiting, &mask);
+        mask
     }
 
     /// The mask with the tokens added whose verdict depends on the text.

@@ -3,6 +3,7 @@
 use super::local::{Edge, LocalId};
 use super::machine::Machine;
 use super::rules::Rules;
+use super::sharing::Endings;
 use super::slicing::{Class, Loose};
 use super::written::{self, NamesSoFar, Written};
 
@@ -230,6 +231,26 @@ impl Constraint {
         self.machine.likeness(top)
     }
 
+    /// Whether the text is inside a member's name.
+    pub(in crate::decode) fn is_in_name(&self, matcher: &Matcher) -> bool {
+        self.machine.is_name(matcher.spot.top)
+    }
+
+    /// Whether the name being written could become one that is mentioned or was there before by adding one of the
+    /// endings. `None` outside names, and when more than that decides about them.
+    pub(in crate::decode) fn meets_known_name(
+        &mut self,
+        matcher: &Matcher,
+        endings: &Endings,
+    ) -> Option<bool> {
+        let frame = frame_at(&matcher.frames, matcher.spot.frame)
+            .filter(|frame| self.machine.is_shared(frame.waiting))?;
+        let start = frame_at(&matcher.frames, frame.below).map_or(0, |frame| frame.start);
+        self.turn();
+        let (name, earlier) = self.names.open_name(&matcher.text, start as usize)?;
+        self.machine.meets_known_name(matcher.spot.top, &name, earlier, endings)
+    }
+
     /// A state whose mask is the same as far as a text stays inside the innermost value.
     pub(in crate::decode) fn twin(&mut self, matcher: &Matcher) -> u32 {
         let loose = self.machine.loosened(matcher.spot.top);
@@ -252,7 +273,8 @@ impl Constraint {
             Edge::Named { outcome } => {
                 self.lowest = self.lowest.min(spot.frame);
                 let frame = frame_at(frames, spot.frame);
-                self.machine.is_other(outcome) || frame.is_some_and(|frame| self.machine.is_shared(frame.waiting))
+                self.machine.is_other(outcome)
+                    || frame.is_some_and(|frame| self.machine.is_shared(frame.waiting))
             }
             Edge::Pop { .. } | Edge::PopThen { .. } => {
                 self.lowest = self.lowest.min(spot.frame);

@@ -43,5 +43,6 @@ pub use policy::{Formats, MemberOrder, Policy, Spelling, Whitespace};
 pub use rules::{Note, Root, Rules, Unsupported};
 
 pub(in crate::decode) use matcher::{Frame, Spot};
+pub(in crate::decode) use sharing::Endings;
 pub(in crate::decode) use slicing::Class;
 pub(in crate::decode) use written::Written;

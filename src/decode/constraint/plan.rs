@@ -68,6 +68,8 @@ pub(super) struct Simple {
     pub table: Option<u32>,
     /// No more members may come.
     pub is_full: bool,
+    /// The number of members matters.
+    pub counts: bool,
 }
 
 impl Mentioned {
@@ -100,15 +102,19 @@ impl Graph {
     }
 
     fn simple(&self, goals: &Goals) -> Option<Simple> {
-        let mut simple = Simple { table: None, is_full: false };
+        let mut simple = Simple { table: None, is_full: false, counts: false };
         if !goals.options.is_empty() {
             return None;
         }
         for &part in self.exprs.conjuncts(goals.must).iter() {
             match self.exprs.get(part) {
                 Expr::Leaf(Leaf::Members { table }) if simple.table.is_none() => simple.table = Some(*table),
-                Expr::Leaf(Leaf::MaxMembers(n)) => simple.is_full |= *n == 0,
-                Expr::Leaf(Leaf::Required(_) | Leaf::MinMembers(_)) => {}
+                Expr::Leaf(Leaf::MaxMembers(n)) => {
+                    simple.is_full |= *n == 0;
+                    simple.counts = true;
+                }
+                Expr::Leaf(Leaf::MinMembers(_)) => simple.counts = true,
+                Expr::Leaf(Leaf::Required(_)) => {}
                 _ => return None,
             }
         }

@@ -5,11 +5,35 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
+use super::children::Goals;
 use super::expr::ExprId;
 use super::leaf::NameId;
+use super::lex::Lex;
 use super::local::{Choice, Id, Local, LocalId, Object, Place};
 use super::machine::Machine;
 use super::space::Space;
+
+/// What tokens add to a name before they end it, decoded.
+#[derive(Clone, Debug, Default)]
+pub(in crate::decode) struct Endings {
+    endings: FxHashSet<Vec<u8>>,
+    longest: usize,
+}
+
+impl Endings {
+    /// One more, as spelled.
+    pub(in crate::decode) fn add(&mut self, spelled: &[u8]) {
+        let ending = super::written::decoded(spelled);
+        self.longest = self.longest.max(ending.len());
+        self.endings.insert(ending);
+    }
+
+    fn has(&self, rest: &[u8]) -> bool {
+        rest.len() <= self.longest && self.endings.contains(rest)
+    }
+}
 
 /// What a mask can tell of an object in which any name may come.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -18,6 +42,9 @@ pub(super) struct Likeness {
     order: Id<Vec<NameId>>,
     others: Vec<ExprId>,
     may_end: bool,
+    table: Option<u32>,
+    /// The goals themselves when they count members.
+    counted: Option<Id<Goals>>,
 }
 
 /// What the object is doing.
@@ -58,6 +85,35 @@ impl Machine {
         }
     }
 
+    /// Whether a state is inside a name.
+    pub(super) fn is_name(&self, local: LocalId) -> bool {
+        matches!(**self.locals.get(Id::new(local)), Local::Name(_))
+    }
+
+    /// Whether a text inside a name, which begins with `written` decoded, could become one that was mentioned or is
+    /// among `earlier` by adding one of the endings and a quote. `None` when more than that decides about names.
+    pub(super) fn meets_known_name(
+        &self,
+        local: LocalId,
+        written: &[u8],
+        earlier: &FxHashSet<Vec<u8>>,
+        endings: &Endings,
+    ) -> Option<bool> {
+        let Local::Name(name) = &**self.locals.get(Id::new(local)) else { return None };
+        let names = self.names.get(name.names);
+        if name.lex != Lex::Plain
+            || names.choice != Choice::Free
+            || !self.residuals.get(name.others?).is_empty()
+        {
+            return None;
+        }
+        let roster = self.rosters.get(&names.order.idx)?;
+        let mentioned = &roster.names[name.lo as usize..name.hi as usize];
+        let mut rests = mentioned.iter().map(|candidate| &candidate.bytes[name.depth as usize..]);
+        let mut earlier = earlier.iter().filter_map(|name| name.strip_prefix(written));
+        Some(rests.any(|rest| endings.has(rest)) || earlier.any(|rest| endings.has(rest)))
+    }
+
     fn find_likeness(&mut self, local: LocalId) -> Option<Likeness> {
         let (object, role): (Id<Object>, _) = match **self.locals.get(Id::new(local)) {
             Local::Object { object, place, space } => (object, Role::Between(place, space)),
@@ -66,7 +122,8 @@ impl Machine {
             _ => return None,
         };
         let goals = self.objects.get(object).goals;
-        self.mentioned(goals).simple?;
+        let simple = self.mentioned(goals).simple?;
+        let counted = simple.counts.then_some(goals);
         let plan = self.plan(object);
         if !plan.is_free {
             return None;
@@ -74,6 +131,6 @@ impl Machine {
         let order = self.objects.get(object).order;
         let goals = Arc::clone(self.goals.get(goals));
         let may_end = self.graph.finish(&goals, &super::tables::Graph::members_end).is_some();
-        Some(Likeness { role, order, others: plan.others.clone()?, may_end })
+        Some(Likeness { role, order, others: plan.others.clone()?, may_end, table: simple.table, counted })
     }
 }

@@ -65,6 +65,20 @@ impl NamesSoFar {
     }
 }
 
+impl NamesSoFar {
+    /// The name being written at the end of the text, decoded, and those written before it in its object, which begins
+    /// at or after `start`.
+    pub(super) fn open_name(
+        &mut self,
+        before: &[u8],
+        start: usize,
+    ) -> Option<(Vec<u8>, &FxHashSet<Vec<u8>>)> {
+        let known = self.known.take_if(|known| known.start == start).unwrap_or_else(|| read(before, start));
+        let known = self.known.insert(known);
+        Some((decoded(&before[known.open?..]), &known.names))
+    }
+}
+
 impl Known {
     fn has(&self, name: &[u8]) -> bool {
         self.names.contains(&decoded(name))
@@ -126,7 +140,7 @@ fn end_of_string(text: &[u8], from: usize) -> usize {
 }
 
 /// The name without escapes.
-fn decoded(name: &[u8]) -> Vec<u8> {
+pub(super) fn decoded(name: &[u8]) -> Vec<u8> {
     if !name.contains(&b'\\') {
         return name.to_vec();
     }
