@@ -90,7 +90,7 @@ impl Allowed {
                 return Arc::clone(&known.mask);
             }
             let known = known.clone();
-            return self.completed_or_new_name(&known, top, matcher);
+            return self.recalled(&known, top, matcher);
         }
         let (cached, mask) = self.find(matcher);
         self.cache.put(top, &self.waiting, cached);
@@ -113,7 +113,8 @@ impl Allowed {
         let n_frames = self.constraint.watched(matcher);
         let mask = with(&inside.mask, &found.tokens);
         let whole = with(&mask, &found.aside_tokens);
-        let new_name = self.is_new_name(matcher, twin).then(|| Arc::clone(&whole));
+        let is_new = self.known_names(matcher).is_some_and(|nodes| nodes.is_empty());
+        let new_name = is_new.then(|| Arc::clone(&whole));
         (Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into(), new_name }, whole)
     }
 
@@ -148,7 +149,7 @@ impl Allowed {
         let mut endings = Endings::default();
         for &node in found.set_aside.iter().filter(|_| self.constraint.is_in_name(matcher)) {
             let piece = vocab.piece(trie.first_token_below(node as usize));
-            endings.add(&piece[..trie.nodes()[node as usize].depth as usize]);
+            endings.add(&piece[..trie.nodes()[node as usize].depth as usize], node);
         }
         let exits = found.set_aside.into();
         let inside = Inside { mask: Arc::new(mask), slice, exits, endings: Arc::new(endings) };
@@ -156,25 +157,33 @@ impl Allowed {
         inside
     }
 
-    /// Whether the text is inside a name which no token can turn into one that is mentioned or was there before.
-    fn is_new_name(&mut self, matcher: &Matcher, twin: u32) -> bool {
-        let Some(endings) = self.cache.inside(twin).map(|inside| Arc::clone(&inside.endings)) else {
-            return false;
-        };
-        self.constraint.meets_known_name(matcher, &endings) == Some(false)
+    /// The nodes where a name that the text is inside of ends as one that is mentioned or was there before.
+    fn known_names(&mut self, matcher: &Matcher) -> Option<Vec<u32>> {
+        let twin = self.constraint.twin(matcher);
+        let endings = Arc::clone(&self.cache.inside(twin)?.endings);
+        self.constraint.known_names(matcher, &endings)
     }
 
-    fn completed_or_new_name(&mut self, known: &Cached, top: u32, matcher: &Matcher) -> Arc<TokenMask> {
-        let twin = self.constraint.twin(matcher);
-        if !self.is_new_name(matcher, twin) {
-            return self.completed(known, matcher);
+    /// The whole mask; inside a name from that of a new one, but for the tokens that make it a known one.
+    fn recalled(&mut self, known: &Cached, top: u32, matcher: &Matcher) -> Arc<TokenMask> {
+        let Some(nodes) = self.known_names(matcher) else { return self.completed(known, matcher) };
+        match &known.new_name {
+            Some(mask) if nodes.is_empty() => Arc::clone(mask),
+            Some(mask) => {
+                let mut found = Found::default();
+                self.walk_nodes(&nodes, known.slice, matcher, &mut found, SetAside::Nothing);
+                let trie = walked(&self.vocab, known.slice);
+                let below = nodes.iter().flat_map(|&node| trie.tokens_below(node as usize));
+                Arc::new(mask.without(below.copied()).with(&found.tokens))
+            }
+            None => {
+                let mask = self.completed(known, matcher);
+                if nodes.is_empty() {
+                    self.cache.put_new_name(top, &self.waiting, &mask);
+                }
+                mask
+            }
         }
-        if let Some(mask) = &known.new_name {
-            return Arc::clone(mask);
-        }
-        let mask = self.completed(known, matcher);
-        self.cache.put_new_name(top, &self.waiting, &mask);
-        mask
     }
 
     /// The mask with the tokens added whose verdict depends on the text.

@@ -236,19 +236,21 @@ impl Constraint {
         self.machine.is_name(matcher.spot.top)
     }
 
-    /// Whether the name being written could become one that is mentioned or was there before by adding one of the
-    /// endings. `None` outside names, and when more than that decides about them.
-    pub(in crate::decode) fn meets_known_name(
+    /// The nodes where the name being written ends as one that is mentioned or was there before. `None` outside names,
+    /// and when more than that decides about them.
+    pub(in crate::decode) fn known_names(
         &mut self,
         matcher: &Matcher,
         endings: &Endings,
-    ) -> Option<bool> {
-        let frame = frame_at(&matcher.frames, matcher.spot.frame)
-            .filter(|frame| self.machine.is_shared(frame.waiting))?;
+    ) -> Option<Vec<u32>> {
+        let frame = frame_at(&matcher.frames, matcher.spot.frame)?;
+        if !self.machine.is_shared(frame.waiting) {
+            return None;
+        }
         let start = frame_at(&matcher.frames, frame.below).map_or(0, |frame| frame.start);
         self.turn();
         let (name, earlier) = self.names.open_name(&matcher.text, start as usize)?;
-        self.machine.meets_known_name(matcher.spot.top, &name, earlier, endings)
+        self.machine.known_names(matcher.spot.top, &name, earlier, endings)
     }
 
     /// A state whose mask is the same as far as a text stays inside the innermost value.

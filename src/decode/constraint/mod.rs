@@ -11,6 +11,7 @@ mod children;
 mod compile;
 mod decimal;
 mod ecma;
+mod explain;
 mod expr;
 mod formats;
 mod items;
@@ -38,6 +39,7 @@ mod text;
 mod text_state;
 mod written;
 
+pub use explain::Refusal;
 pub use matcher::{Constraint, Matcher};
 pub use policy::{Formats, MemberOrder, Policy, Spelling, Whitespace};
 pub use rules::{Note, Root, Rules, Unsupported};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::children::Goals;
 use super::expr::ExprId;
@@ -15,23 +15,26 @@ use super::local::{Choice, Id, Local, LocalId, Object, Place};
 use super::machine::Machine;
 use super::space::Space;
 
-/// What tokens add to a name before they end it, decoded.
+/// What tokens add to a name before they end it, decoded, and the nodes of a trie where they end it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::decode) struct Endings {
-    endings: FxHashSet<Vec<u8>>,
+    nodes: FxHashMap<Vec<u8>, Vec<u32>>,
     longest: usize,
 }
 
 impl Endings {
     /// One more, as spelled.
-    pub(in crate::decode) fn add(&mut self, spelled: &[u8]) {
+    pub(in crate::decode) fn add(&mut self, spelled: &[u8], node: u32) {
         let ending = super::written::decoded(spelled);
         self.longest = self.longest.max(ending.len());
-        self.endings.insert(ending);
+        self.nodes.entry(ending).or_default().push(node);
     }
 
-    fn has(&self, rest: &[u8]) -> bool {
-        rest.len() <= self.longest && self.endings.contains(rest)
+    fn nodes(&self, rest: &[u8]) -> &[u32] {
+        if rest.len() > self.longest {
+            return &[];
+        }
+        self.nodes.get(rest).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -90,15 +93,15 @@ impl Machine {
         matches!(**self.locals.get(Id::new(local)), Local::Name(_))
     }
 
-    /// Whether a text inside a name, which begins with `written` decoded, could become one that was mentioned or is
-    /// among `earlier` by adding one of the endings and a quote. `None` when more than that decides about names.
-    pub(super) fn meets_known_name(
+    /// The nodes where a text inside a name, which begins with `written` decoded, ends as a name that is mentioned or
+    /// is among `earlier`. `None` when more than that decides about names.
+    pub(super) fn known_names(
         &self,
         local: LocalId,
         written: &[u8],
         earlier: &FxHashSet<Vec<u8>>,
         endings: &Endings,
-    ) -> Option<bool> {
+    ) -> Option<Vec<u32>> {
         let Local::Name(name) = &**self.locals.get(Id::new(local)) else { return None };
         let names = self.names.get(name.names);
         if name.lex != Lex::Plain
@@ -109,9 +112,12 @@ impl Machine {
         }
         let roster = self.rosters.get(&names.order.idx)?;
         let mentioned = &roster.names[name.lo as usize..name.hi as usize];
-        let mut rests = mentioned.iter().map(|candidate| &candidate.bytes[name.depth as usize..]);
-        let mut earlier = earlier.iter().filter_map(|name| name.strip_prefix(written));
-        Some(rests.any(|rest| endings.has(rest)) || earlier.any(|rest| endings.has(rest)))
+        let rests = mentioned.iter().map(|candidate| &candidate.bytes[name.depth as usize..]);
+        let earlier = earlier.iter().filter_map(|name| name.strip_prefix(written));
+        let mut nodes: Vec<_> = rests.chain(earlier).flat_map(|rest| endings.nodes(rest)).copied().collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        Some(nodes)
     }
 
     fn find_likeness(&mut self, local: LocalId) -> Option<Likeness> {
