@@ -197,7 +197,7 @@ fn random_texts_are_valid_and_hardly_ever_stuck() {
                         assert!(valid, "{name}: jsonschema refuses {text}");
                     }
                     Written::DeadEnd(text) => {
-                        stuck.push(format!("{name}: {}", String::from_utf8_lossy(&text)))
+                        stuck.push(format!("{name}: {}", String::from_utf8_lossy(&text)));
                     }
                     Written::TooLong => {}
                 }
@@ -288,6 +288,26 @@ fn what_must_follow_is_known() {
     assert_eq!(constraint.advance_all(&mut matcher, b"12}"), 3);
     assert!(constraint.is_complete(&mut matcher));
     assert!(constraint.forced(&matcher).is_empty());
+}
+
+#[test]
+fn a_refusal_says_where_and_what_was_expected() {
+    let schema = parsed(
+        r#"{"type": "object", "properties": {"n": {"type": "integer", "minimum": 5, "maximum": 9}},
+            "required": ["n"], "additionalProperties": false}"#,
+    );
+    let policy = Policy { space: Whitespace::Compact, ..Policy::default() };
+    let mut constraint = Constraint::new(rules(&schema, policy));
+    let explained: Vec<_> = [r#"{"n":4}"#, r#"{"m":1}"#, r#"{"n":7"#, r#"{"n":7}x"#, r#"{"n":7}"#]
+        .map(|text| constraint.test(text.as_bytes()).map_or_else(|refusal| refusal.to_string(), |()| "accepted".into()))
+        .into();
+    insta::assert_snapshot!(explained.join("\n"), @r#"
+    byte 5: `4` cannot stand after `{"n":`; expected `5` to `9`
+    byte 2: `m` cannot stand after `{"`; expected `n`
+    byte 6: the text may not end after `{"n":7`; expected `}`
+    byte 7: `x` cannot stand after `{"n":7}`; expected the end
+    accepted
+    "#);
 }
 
 #[test]

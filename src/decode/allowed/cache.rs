@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::decode::constraint::Matcher;
+use crate::decode::constraint::Endings;
 use crate::decode::vocab::TokenMask;
 
 /// Masks beyond this many are thrown away and built again when needed: about 80 MB at 151,936 tokens.
@@ -21,6 +21,8 @@ pub(super) struct Cached {
     pub slice: Option<usize>,
     /// Nodes of the walked trie whose verdict depends on the text and not on the state alone.
     pub unstable: Arc<[u32]>,
+    /// The whole mask inside a name that is neither mentioned nor was there before.
+    pub new_name: Option<Arc<TokenMask>>,
 }
 
 /// A mask as far as the state of the innermost value tells.
@@ -32,6 +34,8 @@ pub(super) struct Inside {
     pub slice: Option<usize>,
     /// Nodes of the walked trie whose byte leads out of the value.
     pub exits: Arc<[u32]>,
+    /// What the bytes before those are.
+    pub endings: Arc<Endings>,
 }
 
 /// Masks found so far.
@@ -45,18 +49,21 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The mask for where the text stands, if it is known.
-    pub(super) fn get(&mut self, matcher: &Matcher) -> Option<&Cached> {
+    /// The mask for a state inside states that wait, innermost first, if it is known.
+    pub(super) fn get(&mut self, top: u32, waiting: &[u32]) -> Option<&Cached> {
         self.n_asked += 1;
-        let entries = self.by_top.get(&matcher.top())?;
-        let found = entries.iter().find(|(looked_into, cached)| {
-            let frames = matcher.innermost();
-            let exact = cached.n_frames.is_none();
-            let mut own = frames.clone();
-            looked_into.iter().all(|waiting| own.next() == Some(*waiting)) && (!exact || own.next().is_none())
-        });
+        let entries = self.by_top.get(&top)?;
+        let found = entries.iter().find(|entry| is_for(entry, waiting));
         self.n_hits += u64::from(found.is_some());
         found.map(|entry| &entry.1)
+    }
+
+    /// Adds the whole mask inside a name that is neither mentioned nor was there before.
+    pub(super) fn put_new_name(&mut self, top: u32, waiting: &[u32], mask: &Arc<TokenMask>) {
+        let entries = self.by_top.entry(top).or_default();
+        if let Some((_, cached)) = entries.iter_mut().find(|entry| is_for(entry, waiting)) {
+            cached.new_name = Some(Arc::clone(mask));
+        }
     }
 
     /// What is known about the innermost value's state.
@@ -74,14 +81,13 @@ impl Cache {
     }
 
     /// Remembers a mask.
-    pub(super) fn put(&mut self, matcher: &Matcher, cached: Cached) {
+    pub(super) fn put(&mut self, top: u32, waiting: &[u32], cached: Cached) {
         if self.n_masks >= MAX_MASKS {
             self.clear();
         }
         self.n_masks += 1;
-        let n = cached.n_frames.unwrap_or(usize::MAX);
-        let looked_into = matcher.innermost().take(n).collect();
-        self.by_top.entry(matcher.top()).or_default().push((looked_into, cached));
+        let n = cached.n_frames.unwrap_or(waiting.len());
+        self.by_top.entry(top).or_default().push((waiting[..n].to_vec(), cached));
     }
 
     /// Forgets all masks, because the states they are named by are gone.
@@ -89,5 +95,12 @@ impl Cache {
         self.by_top.clear();
         self.inside.clear();
         self.n_masks = 0;
+    }
+}
+
+fn is_for((looked_into, cached): &(Vec<u32>, Cached), waiting: &[u32]) -> bool {
+    match cached.n_frames {
+        Some(_) => waiting.starts_with(looked_into),
+        None => waiting == looked_into,
     }
 }

@@ -4,8 +4,8 @@ mod cache;
 
 use std::sync::Arc;
 
-use super::constraint::{Constraint, Frame, Matcher, Rules, Spot, Written};
-use super::vocab::{TokenId, TokenMask, Trie, Vocab};
+use super::constraint::{Class, Constraint, Endings, Frame, Matcher, Rules, Spot, Written};
+use super::vocab::{Slice, TokenId, TokenMask, Trie, Vocab};
 use cache::{Cache, Cached, Inside};
 
 /// Masks of texts nested deeper than this are not remembered: the limit on depth may be within a token's reach.
@@ -21,6 +21,7 @@ pub struct Allowed {
     frames: Vec<Frame>,
     spots: Vec<Spot>,
     path: Vec<u8>,
+    waiting: Vec<u32>,
 }
 
 /// What a walk found.
@@ -29,6 +30,8 @@ struct Found {
     tokens: Vec<TokenId>,
     /// Nodes that were left out with all below them.
     set_aside: Vec<u32>,
+    /// Tokens below those, if the walk looked there for this text.
+    aside_tokens: Vec<TokenId>,
 }
 
 /// What a walk leaves out.
@@ -46,7 +49,15 @@ impl Allowed {
     pub fn new(rules: Arc<Rules>, vocab: Arc<Vocab>) -> Self {
         let constraint = Constraint::new(rules);
         let cache = Cache::default();
-        Self { constraint, vocab, cache, frames: Vec::new(), spots: Vec::new(), path: Vec::new() }
+        Self {
+            constraint,
+            vocab,
+            cache,
+            frames: Vec::new(),
+            spots: Vec::new(),
+            path: Vec::new(),
+            waiting: Vec::new(),
+        }
     }
 
     /// The constraint below, for questions about bytes.
@@ -70,28 +81,28 @@ impl Allowed {
             self.cache.clear();
         }
         self.constraint.refresh(matcher);
-        if matcher.innermost().nth(DEEP).is_some() {
-            let found = self.find(matcher);
-            return self.completed(&found, matcher);
+        if matcher.depth() > DEEP {
+            return self.find(matcher).1;
         }
-        if let Some(known) = self.cache.get(matcher) {
+        let top = self.constraint.likenesses(matcher, &mut self.waiting);
+        if let Some(known) = self.cache.get(top, &self.waiting) {
             if known.unstable.is_empty() {
                 return Arc::clone(&known.mask);
             }
             let known = known.clone();
-            return self.completed(&known, matcher);
+            return self.recalled(&known, top, matcher);
         }
-        let cached = self.find(matcher);
-        let mask = self.completed(&cached, matcher);
-        self.cache.put(matcher, cached);
+        let (cached, mask) = self.find(matcher);
+        self.cache.put(top, &self.waiting, cached);
         mask
     }
 
-    /// The mask as far as it depends on the states alone, with what else it depends on.
-    fn find(&mut self, matcher: &mut Matcher) -> Cached {
-        let inside = match self.cache.inside(matcher.top()) {
+    /// The mask as far as it depends on the states alone, and the whole mask for this text.
+    fn find(&mut self, matcher: &mut Matcher) -> (Cached, Arc<TokenMask>) {
+        let twin = self.constraint.twin(matcher);
+        let inside = match self.cache.inside(twin) {
             Some(inside) => inside.clone(),
-            None => self.find_inside(matcher),
+            None => self.find_inside(matcher, twin),
         };
         let mut found = Found::default();
         if self.constraint.may_end(matcher) {
@@ -100,26 +111,33 @@ impl Allowed {
         self.constraint.watch(matcher);
         self.walk_nodes(&inside.exits, inside.slice, matcher, &mut found, SetAside::Unstable);
         let n_frames = self.constraint.watched(matcher);
-        let mask =
-            if found.tokens.is_empty() { inside.mask } else { Arc::new(inside.mask.with(&found.tokens)) };
-        Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into() }
+        let mask = with(&inside.mask, &found.tokens);
+        let whole = with(&mask, &found.aside_tokens);
+        let is_new = self.known_names(matcher).is_some_and(|nodes| nodes.is_empty());
+        let new_name = is_new.then(|| Arc::clone(&whole));
+        (Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into(), new_name }, whole)
     }
 
-    /// The mask as far as it depends on the state of the innermost value alone.
-    fn find_inside(&mut self, matcher: &Matcher) -> Inside {
+    /// The mask as far as it depends on the state of the innermost value alone, or on that of its twin.
+    fn find_inside(&mut self, matcher: &Matcher, twin: u32) -> Inside {
         let vocab = Arc::clone(&self.vocab);
         let loose = self.constraint.loosened(matcher);
         let passing = loose.and_then(|loose| {
-            let slices = vocab.slices().iter();
-            let mut whole = slices
-                .enumerate()
-                .filter(|(_, slice)| self.constraint.passes(loose, &|c| slice.has(c), slice.is_unicode()));
-            whole.next().map(|(idx, slice)| (idx, slice.up_to(loose.max_len.unwrap_or(u64::MAX))))
+            let whole = |(idx, slice): (usize, &Slice)| {
+                let class = Class {
+                    has: &|c| slice.has(c),
+                    is_unicode: slice.is_unicode(),
+                    longest: slice.longest(),
+                };
+                Some((idx, slice.up_to(self.constraint.passing(loose, class)?)))
+            };
+            vocab.slices().iter().enumerate().find_map(whole)
         });
         let slice = passing.as_ref().map(|(idx, _)| *idx);
         let trie = walked(&vocab, slice);
         let mut found = Found::default();
         self.begin_walk(matcher);
+        self.spots[0].top = twin;
         self.walk(trie, 0..trie.nodes().len(), matcher.text(), &mut found, SetAside::Exits);
         let mask = match passing {
             Some((_, mut words)) => {
@@ -128,9 +146,44 @@ impl Allowed {
             }
             None => TokenMask::of(found.tokens, vocab.len()),
         };
-        let inside = Inside { mask: Arc::new(mask), slice, exits: found.set_aside.into() };
-        self.cache.put_inside(matcher.top(), inside.clone());
+        let mut endings = Endings::default();
+        for &node in found.set_aside.iter().filter(|_| self.constraint.is_in_name(matcher)) {
+            let piece = vocab.piece(trie.first_token_below(node as usize));
+            endings.add(&piece[..trie.nodes()[node as usize].depth as usize], node);
+        }
+        let exits = found.set_aside.into();
+        let inside = Inside { mask: Arc::new(mask), slice, exits, endings: Arc::new(endings) };
+        self.cache.put_inside(twin, inside.clone());
         inside
+    }
+
+    /// The nodes where a name that the text is inside of ends as one that is mentioned or was there before.
+    fn known_names(&mut self, matcher: &Matcher) -> Option<Vec<u32>> {
+        let twin = self.constraint.twin(matcher);
+        let endings = Arc::clone(&self.cache.inside(twin)?.endings);
+        self.constraint.known_names(matcher, &endings)
+    }
+
+    /// The whole mask; inside a name from that of a new one, but for the tokens that make it a known one.
+    fn recalled(&mut self, known: &Cached, top: u32, matcher: &Matcher) -> Arc<TokenMask> {
+        let Some(nodes) = self.known_names(matcher) else { return self.completed(known, matcher) };
+        match &known.new_name {
+            Some(mask) if nodes.is_empty() => Arc::clone(mask),
+            Some(mask) => {
+                let mut found = Found::default();
+                self.walk_nodes(&nodes, known.slice, matcher, &mut found, SetAside::Nothing);
+                let trie = walked(&self.vocab, known.slice);
+                let below = nodes.iter().flat_map(|&node| trie.tokens_below(node as usize));
+                Arc::new(mask.without(below.copied()).with(&found.tokens))
+            }
+            None => {
+                let mask = self.completed(known, matcher);
+                if nodes.is_empty() {
+                    self.cache.put_new_name(top, &self.waiting, &mask);
+                }
+                mask
+            }
+        }
     }
 
     /// The mask with the tokens added whose verdict depends on the text.
@@ -245,6 +298,11 @@ impl Allowed {
             };
             if aside {
                 found.set_aside.push(idx as u32);
+                if set_aside == SetAside::Unstable {
+                    let mut below = Found::default();
+                    self.walk(trie, idx..node.end as usize, text, &mut below, SetAside::Nothing);
+                    found.aside_tokens.append(&mut below.tokens);
+                }
                 idx = node.end as usize;
                 continue;
             }
@@ -267,4 +325,8 @@ impl Allowed {
 /// The tokens that still have to be walked when a slice passes whole.
 fn walked(vocab: &Vocab, slice: Option<usize>) -> &Trie {
     slice.map_or(vocab.trie(), |idx| &vocab.slices()[idx].rest)
+}
+
+fn with(mask: &Arc<TokenMask>, tokens: &[TokenId]) -> Arc<TokenMask> {
+    if tokens.is_empty() { Arc::clone(mask) } else { Arc::new(mask.with(tokens)) }
 }

@@ -171,7 +171,7 @@ impl Translation<'_> {
     fn property(&mut self, c: char) -> Result<(), String> {
         self.chars.next_if_eq(&'{').ok_or(r"\p needs a property in braces")?;
         let name: String = self.chars.by_ref().take_while(|&c| c != '}').collect();
-        self.out.push_str(&format!(r"\{c}{{{name}}}"));
+        self.out.extend(["\\", &c.to_string(), "{", &name, "}"]);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Translation<'_> {
         if c.is_ascii_alphanumeric() || !c.is_ascii() || c == '_' {
             self.out.push(c);
         } else {
-            self.out.push_str(&format!(r"\x{{{:X}}}", c as u32));
+            self.out.extend([r"\x{", &format!("{:X}", c as u32), "}"]);
         }
     }
 
@@ -197,7 +197,7 @@ impl Translation<'_> {
         if min.is_empty() || !digits(min) || !digits(max) || !self.chars.clone().any(|c| c == '}') {
             return self.literal('{');
         }
-        self.out.push_str(&format!("{{{count}}}"));
+        self.out.extend(["{", &count, "}"]);
         self.chars.nth(count.len());
     }
 }

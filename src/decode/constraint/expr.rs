@@ -45,14 +45,14 @@ pub(super) enum Expr {
 /// All formulas made so far.
 #[derive(Clone, Debug)]
 pub(super) struct Exprs {
-    exprs: Vec<Expr>,
+    all: Vec<Expr>,
     has_var: Vec<bool>,
     ids: FxHashMap<Expr, ExprId>,
 }
 
 impl Default for Exprs {
     fn default() -> Self {
-        let mut exprs = Self { exprs: Vec::new(), has_var: Vec::new(), ids: FxHashMap::default() };
+        let mut exprs = Self { all: Vec::new(), has_var: Vec::new(), ids: FxHashMap::default() };
         exprs.intern(Expr::False);
         exprs.intern(Expr::True);
         exprs
@@ -62,12 +62,12 @@ impl Default for Exprs {
 impl Exprs {
     /// How many formulas there are: what bounds memory.
     pub(super) fn len(&self) -> usize {
-        self.exprs.len()
+        self.all.len()
     }
 
     /// The formula behind an id.
     pub(super) fn get(&self, id: ExprId) -> &Expr {
-        &self.exprs[id.0 as usize]
+        &self.all[id.0 as usize]
     }
 
     /// The requirement as a formula.
@@ -338,8 +338,8 @@ impl Exprs {
                 parts.iter().any(|part| self.has_var[part.0 as usize])
             }
         };
-        let id = ExprId(self.exprs.len() as u32);
-        self.exprs.push(expr.clone());
+        let id = ExprId(self.all.len() as u32);
+        self.all.push(expr.clone());
         self.has_var.push(has_var);
         self.ids.insert(expr, id);
         id

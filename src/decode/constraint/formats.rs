@@ -1,5 +1,14 @@
 //! The `format`s that are asserted, as patterns that a text has to match all of. Sources: RFC 3339, 3986, 4122, 4291,
-//! 5321, 6901, 1123 and ISO 8601 as RFC 3339 gives it.
+//! 5321, 6570, 6901, 1123 and ISO 8601 as RFC 3339 gives it.
+
+/// The most characters a text of this format has.
+pub(super) fn max_length(name: &str) -> Option<u64> {
+    match name {
+        "email" => Some(254),
+        "hostname" => Some(253),
+        _ => None,
+    }
+}
 
 /// The patterns of a format; `None` when the format is not known and so never asserted.
 pub(super) fn patterns(name: &str) -> Option<&'static [&'static str]> {
@@ -8,14 +17,16 @@ pub(super) fn patterns(name: &str) -> Option<&'static [&'static str]> {
         "time" => &[TIME],
         "date-time" => &[DATE_TIME],
         "duration" => &[DURATION],
-        "email" => &[EMAIL, r"^[^@]{1,64}@.{1,253}$"],
-        "hostname" => &[HOSTNAME, r"^.{1,253}$", r"^[^.]{1,63}(\.[^.]{1,63})*$"],
+        "email" => &[EMAIL, r"^[^@]{1,64}@"],
+        "hostname" => &[HOSTNAME, r"^[^.]{1,63}(\.[^.]{1,63})*$"],
         "ipv4" => &[IPV4],
         "ipv6" => &[IPV6],
         "uri" => &[URI],
         "uri-reference" => &[URI_REFERENCE],
         "uuid" => &[r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"],
         "json-pointer" => &[r"^(/([^~/]|~[01])*)*$"],
+        "relative-json-pointer" => &[r"^(0|[1-9][0-9]*)(#|(/([^~/]|~[01])*)*)$"],
+        "uri-template" => &[URI_TEMPLATE],
         _ => return None,
     })
 }
@@ -104,6 +115,12 @@ macro_rules! authority {
         )
     };
 }
+
+const URI_TEMPLATE: &str = concat!(
+    r"^([A-Za-z0-9._~:/?#\[\]@!$&()*+,;=-]|%[0-9A-Fa-f]{2}",
+    r"|\{[+#./;?&]?[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*(:[1-9][0-9]{0,3}|\*)?",
+    r"(,[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*(:[1-9][0-9]{0,3}|\*)?)*\})*$"
+);
 
 /// With an authority the path is empty or begins with a slash; without one it does not begin with two.
 const URI: &str = concat!(

@@ -26,7 +26,14 @@ impl Graph {
             Leaf::MaxItems(n) => self.exprs.leaf(Leaf::MaxItems(n - 1)),
             Leaf::Contains { item, min, max } => {
                 let verdict = children.verdict(&mut self.exprs, *item);
-                let found = self.contains(*item, min.saturating_sub(1), max.map(|max| max.checked_sub(1)));
+                let found = match max {
+                    Some(0) => FALSE,
+                    None if *min <= 1 => TRUE,
+                    _ => {
+                        let (min, max) = (min.saturating_sub(1), max.map(|max| max - 1));
+                        self.exprs.leaf(Leaf::Contains { item: *item, min, max })
+                    }
+                };
                 let not_found = self.exprs.not(verdict);
                 let met = self.exprs.and2(verdict, found);
                 let later = self.exprs.and2(not_found, id);
@@ -46,15 +53,6 @@ impl Graph {
                 self.exprs.and2(later, met)
             }
             _ => id,
-        }
-    }
-
-    /// "So many more that meet the schema"; `max` is `Some(None)` when there were too many already.
-    fn contains(&mut self, item: ExprId, min: u64, max: Option<Option<u64>>) -> ExprId {
-        match max {
-            Some(None) => FALSE,
-            None if min == 0 => TRUE,
-            max => self.exprs.leaf(Leaf::Contains { item, min, max: max.flatten() }),
         }
     }
 

@@ -46,7 +46,6 @@ impl Lex {
                 1 => Self::Plain,
                 left => Self::Tail { left: left - 1, from: 0x80, to: 0xbf },
             }),
-            Self::Tail { .. } => LexStep::Refused,
             Self::Slash => Self::after_slash(byte),
             Self::Hex { digits, value } => match hex(value, byte) {
                 Some(value) if digits == 3 => Self::unit(value),
@@ -57,7 +56,7 @@ impl Lex {
             Self::HighSlash { high } if byte == b'u' => {
                 LexStep::Wait(Self::Low { high, digits: 0, value: 0 })
             }
-            Self::High { .. } | Self::HighSlash { .. } => LexStep::Refused,
+            Self::Tail { .. } | Self::High { .. } | Self::HighSlash { .. } => LexStep::Refused,
             Self::Low { high, digits, value } => match hex(value, byte) {
                 Some(value) if digits == 3 => pair(high, value).map_or(LexStep::Refused, LexStep::Char),
                 Some(value) => LexStep::Wait(Self::Low { high, digits: digits + 1, value }),
@@ -106,34 +105,30 @@ impl Lex {
     }
 
     /// The characters that the escape begun here can still stand for, as up to two ranges of code points that may
-    /// include surrogates. Empty between characters and inside a raw one.
-    pub(super) fn reach(self) -> [RangeInclusive<u32>; 2] {
-        let none = 1..=0;
+    /// include surrogates. None between characters and inside a raw one.
+    pub(super) fn reach(self) -> [Option<RangeInclusive<u32>>; 2] {
         match self {
-            Self::Plain | Self::Tail { .. } => [none.clone(), none],
-            Self::Slash => [0..=0x10_ffff, none],
+            Self::Plain | Self::Tail { .. } => [None, None],
+            Self::Slash => [Some(0..=0x10_ffff), None],
             Self::Hex { digits, value } => {
                 let (from, to) = span(value, digits);
                 let (high_from, high_to) = (from.max(0xd800), to.min(0xdbff));
-                let pairs = if high_from <= high_to {
-                    pair_start(high_from)..=pair_start(high_to) + 0x3ff
-                } else {
-                    none
-                };
-                [from..=to, pairs]
+                let pairs =
+                    (high_from <= high_to).then(|| pair_start(high_from)..=pair_start(high_to) + 0x3ff);
+                [Some(from..=to), pairs]
             }
             Self::High { high } | Self::HighSlash { high } => {
                 let from = pair_start(u32::from(high));
-                [from..=from + 0x3ff, none]
+                [Some(from..=from + 0x3ff), None]
             }
             Self::Low { high, digits, value } => {
                 let (from, to) = span(value, digits);
                 let (from, to) = (from.max(0xdc00), to.min(0xdfff));
                 let start = pair_start(u32::from(high));
                 if from > to {
-                    return [none.clone(), none];
+                    return [None, None];
                 }
-                [start + from - 0xdc00..=start + to - 0xdc00, none]
+                [Some(start + from - 0xdc00..=start + to - 0xdc00), None]
             }
         }
     }

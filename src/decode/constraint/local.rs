@@ -25,7 +25,7 @@ pub(super) enum Digits {
     Exp,
     ExpSign,
     /// After so many digits of the exponent.
-    ExpDigits {
+    Power {
         n: u8,
         value: u16,
     },
@@ -80,6 +80,20 @@ pub(super) enum Local {
     Item { goals: Id<Goals>, compares: bool },
     /// After the whole text.
     Done { space: Space },
+}
+
+impl Local {
+    /// Whether the text stands between tokens of JSON.
+    pub(super) fn is_structural(&self) -> bool {
+        matches!(
+            self,
+            Self::Value { .. }
+                | Self::Object { .. }
+                | Self::Colon { .. }
+                | Self::Array { .. }
+                | Self::Done { .. }
+        )
+    }
 }
 
 /// What an object's state is made of, white space aside.

@@ -11,6 +11,7 @@ use super::local::{Edge, Id, Interned, Local, LocalId, Name, Names, Object, Outc
 use super::plan::{Mentioned, Plan, Roster};
 use super::policy::Policy;
 use super::rules::Rules;
+use super::sharing::Likeness;
 use super::space::Space;
 use super::tables::Graph;
 
@@ -35,13 +36,20 @@ pub(super) struct Machine {
     pub(super) mentioned: FxHashMap<u32, Arc<Mentioned>>,
     /// Whether a member of this name can follow these goals.
     pub(super) offered: FxHashMap<(u32, NameId), bool>,
+    /// Whether a member of this name, or of none that is mentioned, meets the schema a table gives it.
+    pub(super) possible: FxHashMap<(u32, Option<NameId>), bool>,
     named: FxHashMap<(LocalId, Id<Outcome>), Option<LocalId>>,
     pub(super) others_alive: FxHashMap<(u32, Id<Vec<ExprId>>), bool>,
+    pub(super) alike: Interned<Likeness>,
+    pub(super) likenesses: Vec<u32>,
     rows: Vec<Option<Box<[u32; 256]>>>,
     pushes: Interned<(LocalId, LocalId)>,
-    resumed: FxHashMap<(LocalId, Id<Vec<bool>>, bool), Option<LocalId>>,
+    resumed: FxHashMap<Resumption, Option<LocalId>>,
     start: LocalId,
 }
+
+/// A value that waits, the verdicts on its child, and whether the child repeats an item.
+type Resumption = (LocalId, Id<Vec<bool>>, bool);
 
 /// Edges are cached as numbers: what they do in the low bits, where they lead above.
 mod cell {
@@ -54,6 +62,18 @@ mod cell {
     pub(super) const POP_THEN: u32 = 6;
     pub(super) const BITS: u32 = 3;
 }
+
+/// A new row of a state between tokens of JSON: hardly any byte can follow, and trying them all costs as much as a mask.
+const STRUCTURAL_ROW: [u32; 256] = {
+    let mut row = [cell::DEAD; 256];
+    let open = b" \t\n\r\"{}[],:-0123456789tfn";
+    let mut idx = 0;
+    while idx < open.len() {
+        row[open[idx] as usize] = cell::UNKNOWN;
+        idx += 1;
+    }
+    row
+};
 
 impl Machine {
     /// A machine at the start of the rules' text.
@@ -73,8 +93,11 @@ impl Machine {
             rosters: FxHashMap::default(),
             mentioned: FxHashMap::default(),
             offered: FxHashMap::default(),
+            possible: FxHashMap::default(),
             named: FxHashMap::default(),
             others_alive: FxHashMap::default(),
+            alike: Interned::default(),
+            likenesses: Vec::new(),
             rows: Vec::new(),
             pushes: Interned::default(),
             resumed: FxHashMap::default(),
@@ -108,7 +131,11 @@ impl Machine {
         if self.rows.len() <= local as usize {
             self.rows.resize(self.locals.len(), None);
         }
-        self.rows[local as usize].get_or_insert_with(|| Box::new([cell::UNKNOWN; 256]))[byte as usize] = cell;
+        let state = self.locals.get(Id::new(local));
+        let row = self.rows[local as usize].get_or_insert_with(|| {
+            Box::new(if state.is_structural() { STRUCTURAL_ROW } else { [cell::UNKNOWN; 256] })
+        });
+        row[byte as usize] = cell;
         edge
     }
 

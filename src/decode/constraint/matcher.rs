@@ -3,7 +3,8 @@
 use super::local::{Edge, LocalId};
 use super::machine::Machine;
 use super::rules::Rules;
-use super::slicing::Loose;
+use super::sharing::Endings;
+use super::slicing::{Class, Loose};
 use super::written::{self, NamesSoFar, Written};
 
 /// Values may nest so deep: as far as JSON parsers read.
@@ -59,14 +60,9 @@ impl Matcher {
         (&self.frames, self.spot)
     }
 
-    /// The state of the innermost value.
-    pub(in crate::decode) fn top(&self) -> u32 {
-        self.spot.top
-    }
-
-    /// The states of the values that wait, innermost first.
-    pub(in crate::decode) fn innermost(&self) -> impl Iterator<Item = u32> + Clone + '_ {
-        self.frames.iter().rev().map(|frame| frame.waiting)
+    /// How many values wait for another inside them.
+    pub(in crate::decode) fn depth(&self) -> usize {
+        self.frames.len()
     }
 
     /// Adds bytes that were followed from here to a spot over these frames.
@@ -222,14 +218,50 @@ impl Constraint {
         self.machine.loosened(matcher.spot.top)
     }
 
-    /// Whether every text of characters of a class may follow.
-    pub(in crate::decode) fn passes(
+    /// What a mask can depend on: the innermost state and those that wait, innermost first, each as a number that is
+    /// equal for states which are alike.
+    pub(in crate::decode) fn likenesses(&mut self, matcher: &Matcher, waiting: &mut Vec<u32>) -> u32 {
+        waiting.clear();
+        for frame in matcher.frames.iter().rev() {
+            waiting.push(self.machine.likeness(frame.waiting));
+        }
+        // The verdict on a name is set aside, so that how it begins makes no difference either.
+        let alike_names = waiting.first().is_some_and(|likeness| likeness & 1 == 1);
+        let top = if alike_names { self.machine.any_name(matcher.spot.top) } else { matcher.spot.top };
+        self.machine.likeness(top)
+    }
+
+    /// Whether the text is inside a member's name.
+    pub(in crate::decode) fn is_in_name(&self, matcher: &Matcher) -> bool {
+        self.machine.is_name(matcher.spot.top)
+    }
+
+    /// The nodes where the name being written ends as one that is mentioned or was there before. `None` outside names,
+    /// and when more than that decides about them.
+    pub(in crate::decode) fn known_names(
         &mut self,
-        loose: Loose,
-        has: &dyn Fn(char) -> bool,
-        is_unicode: bool,
-    ) -> bool {
-        self.machine.passes(loose, has, is_unicode)
+        matcher: &Matcher,
+        endings: &Endings,
+    ) -> Option<Vec<u32>> {
+        let frame = frame_at(&matcher.frames, matcher.spot.frame)?;
+        if !self.machine.is_shared(frame.waiting) {
+            return None;
+        }
+        let start = frame_at(&matcher.frames, frame.below).map_or(0, |frame| frame.start);
+        self.turn();
+        let (name, earlier) = self.names.open_name(&matcher.text, start as usize)?;
+        self.machine.known_names(matcher.spot.top, &name, earlier, endings)
+    }
+
+    /// A state whose mask is the same as far as a text stays inside the innermost value.
+    pub(in crate::decode) fn twin(&mut self, matcher: &Matcher) -> u32 {
+        let loose = self.machine.loosened(matcher.spot.top);
+        loose.and_then(Loose::twin).unwrap_or(matcher.spot.top)
+    }
+
+    /// How many characters of a class may follow, whichever they are, if it is as many as its tokens have.
+    pub(in crate::decode) fn passing(&mut self, loose: Loose, class: Class<'_>) -> Option<u64> {
+        self.machine.passing(loose, class)
     }
 
     /// What a byte does at a spot.
@@ -242,7 +274,9 @@ impl Constraint {
         match step.0 {
             Edge::Named { outcome } => {
                 self.lowest = self.lowest.min(spot.frame);
+                let frame = frame_at(frames, spot.frame);
                 self.machine.is_other(outcome)
+                    || frame.is_some_and(|frame| self.machine.is_shared(frame.waiting))
             }
             Edge::Pop { .. } | Edge::PopThen { .. } => {
                 self.lowest = self.lowest.min(spot.frame);
@@ -281,8 +315,7 @@ impl Constraint {
                 let frame = *frame_at(frames, spot.frame)?;
                 let top = self.machine.named(frame.waiting, outcome)?;
                 let object = frame_at(frames, frame.below).map_or(0, |frame| frame.start);
-                let repeats =
-                    self.machine.is_other(outcome) && self.names.repeats(written, object as usize);
+                let repeats = self.machine.is_other(outcome) && self.names.repeats(written, object as usize);
                 (!repeats).then_some(Spot { top, frame: frame.below })
             }
             Edge::Push { waiting, child } => {

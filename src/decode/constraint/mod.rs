@@ -11,6 +11,7 @@ mod children;
 mod compile;
 mod decimal;
 mod ecma;
+mod explain;
 mod expr;
 mod formats;
 mod items;
@@ -30,6 +31,7 @@ mod policy;
 mod prefix;
 mod rules;
 mod satisfiable;
+mod sharing;
 mod slicing;
 mod space;
 mod tables;
@@ -37,9 +39,12 @@ mod text;
 mod text_state;
 mod written;
 
+pub use explain::Refusal;
 pub use matcher::{Constraint, Matcher};
 pub use policy::{Formats, MemberOrder, Policy, Spelling, Whitespace};
 pub use rules::{Note, Root, Rules, Unsupported};
 
 pub(in crate::decode) use matcher::{Frame, Spot};
+pub(in crate::decode) use sharing::Endings;
+pub(in crate::decode) use slicing::Class;
 pub(in crate::decode) use written::Written;

@@ -61,7 +61,7 @@ impl Machine {
 
     fn name_escape(&mut self, name: &Name, lex: Lex) -> Option<Name> {
         let plain = self.policy.spelling == Spelling::Plain;
-        let possible = lex.reach().into_iter().any(|range| {
+        let possible = lex.reach().into_iter().flatten().any(|range| {
             if plain {
                 let mut controls = range.filter(|&code| code < 0x80).filter_map(char::from_u32);
                 return controls.any(|c| {
@@ -101,6 +101,11 @@ impl Machine {
 }
 
 impl Name {
+    /// The name once no mentioned name begins so.
+    pub(super) fn other(&self) -> Self {
+        Self { lo: 0, hi: 0, depth: 0, ..self.clone() }
+    }
+
     /// One more decoded byte.
     fn narrowed(&self, roster: &Roster, byte: u8) -> Self {
         let names = &roster.names[self.lo as usize..self.hi as usize];
@@ -108,7 +113,7 @@ impl Name {
         let from = names.partition_point(|name| name.bytes.get(at).is_none_or(|&b| b < byte)) as u32;
         let to = names.partition_point(|name| name.bytes.get(at).is_none_or(|&b| b <= byte)) as u32;
         if from == to {
-            return Self { lo: 0, hi: 0, depth: 0, ..self.clone() };
+            return self.other();
         }
         Self { lo: self.lo + from, hi: self.lo + to, depth: self.depth + 1, ..self.clone() }
     }

@@ -29,7 +29,7 @@ impl Digits {
             (Self::Zero | Self::Whole | Self::Fraction, b'e' | b'E') => Some(Self::Exp),
             (Self::Exp, b'+' | b'-') => Some(Self::ExpSign),
             (Self::Exp | Self::ExpSign, b'0'..=b'9') => Self::exponent(0, 0, byte),
-            (Self::ExpDigits { n, value }, b'0'..=b'9') => Self::exponent(n, value, byte),
+            (Self::Power { n, value }, b'0'..=b'9') => Self::exponent(n, value, byte),
             _ => None,
         }
     }
@@ -37,11 +37,11 @@ impl Digits {
     fn exponent(n: u8, value: u16, byte: u8) -> Option<Self> {
         let value = value * 10 + u16::from(byte - b'0');
         let fits = usize::from(n) < EXPONENT_DIGITS && i64::from(value) <= MAX_EXPONENT;
-        fits.then_some(Self::ExpDigits { n: n + 1, value })
+        fits.then_some(Self::Power { n: n + 1, value })
     }
 
     fn may_end(self) -> bool {
-        matches!(self, Self::Zero | Self::Whole | Self::Fraction | Self::ExpDigits { .. })
+        matches!(self, Self::Zero | Self::Whole | Self::Fraction | Self::Power { .. })
     }
 }
 

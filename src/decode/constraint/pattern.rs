@@ -16,6 +16,9 @@ const SIZE_LIMIT: usize = 4 << 20;
 /// Marks sets that mean the same states but differ in what an end here means.
 const END: StateID = StateID::MAX;
 
+/// The state before any text.
+pub(super) const START: u32 = 0;
+
 /// A pattern searched for in the text, not anchored unless it says so.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
@@ -56,7 +59,7 @@ impl Pattern {
         if nfa.look_set_any().iter().any(|look| !matches!(look, Look::Start | Look::End)) {
             return Err("word boundaries are not supported".to_owned());
         }
-        let classes = nfa.byte_classes().clone();
+        let classes = *nfa.byte_classes();
         let begins = |byte: u8| byte == 0 || classes.get(byte) != classes.get(byte - 1);
         let alphabet = (0..=u8::MAX).filter(|&byte| begins(byte)).collect();
         let seen = vec![0; nfa.states().len()];
@@ -66,11 +69,6 @@ impl Pattern {
         let start = pattern.closure(&[start], true);
         pattern.intern(start);
         Ok(pattern)
-    }
-
-    /// The state before any text.
-    pub(super) fn start(&self) -> u32 {
-        0
     }
 
     /// The state after one more byte.
@@ -105,7 +103,7 @@ impl Pattern {
 
     /// Whether a whole text matches.
     pub(super) fn matches(&mut self, text: &[u8]) -> bool {
-        let mut state = self.start();
+        let mut state = START;
         for &byte in text {
             if let Some(known) = self.certain(state) {
                 return known;

@@ -57,7 +57,19 @@ pub(super) struct Mentioned {
     /// Schemas that names have to meet.
     pub schemas: Vec<ExprId>,
     pub required: Vec<NameId>,
+    /// What tells about members when nothing but a conjunction of requirements is asked.
+    pub simple: Option<Simple>,
     seen_names: FxHashSet<NameId>,
+}
+
+/// A conjunction of requirements with at most one table of members.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Simple {
+    pub table: Option<u32>,
+    /// No more members may come.
+    pub is_full: bool,
+    /// The number of members matters.
+    pub counts: bool,
 }
 
 impl Mentioned {
@@ -85,7 +97,28 @@ impl Graph {
         for name in found.required.clone() {
             found.add_name(name);
         }
+        found.simple = self.simple(goals).filter(|_| found.schemas.is_empty());
         found
+    }
+
+    fn simple(&self, goals: &Goals) -> Option<Simple> {
+        let mut simple = Simple { table: None, is_full: false, counts: false };
+        if !goals.options.is_empty() {
+            return None;
+        }
+        for &part in self.exprs.conjuncts(goals.must).iter() {
+            match self.exprs.get(part) {
+                Expr::Leaf(Leaf::Members { table }) if simple.table.is_none() => simple.table = Some(*table),
+                Expr::Leaf(Leaf::MaxMembers(n)) => {
+                    simple.is_full |= *n == 0;
+                    simple.counts = true;
+                }
+                Expr::Leaf(Leaf::MinMembers(_)) => simple.counts = true,
+                Expr::Leaf(Leaf::Required(_)) => {}
+                _ => return None,
+            }
+        }
+        Some(simple)
     }
 
     fn collect(&self, id: ExprId, found: &mut Mentioned) {
@@ -154,29 +187,73 @@ impl Machine {
         let mentioned = self.mentioned(object.goals);
         let roster = self.roster(object.order);
         let mut plan = Plan { offered: Vec::new(), others: None, is_free: false, mentioned };
+        let last_due = self.last_due(&object, &plan.mentioned);
         for candidate in &roster.names {
-            let offered = self.is_due(&object, candidate.place) && self.is_offered(&object, &plan, candidate);
+            let due = candidate.place <= last_due && self.is_due(&object, candidate.place);
+            let offered = due
+                && match plan.mentioned.simple {
+                    Some(simple) => !simple.is_full && self.is_named_possible(simple, &plan, candidate.id),
+                    None => self.is_offered(&object, &plan, candidate),
+                };
             plan.offered.push(offered);
         }
         let mut others: Vec<_> =
             plan.mentioned.patterns.iter().map(|&pattern| self.graph.pattern_leaf(pattern)).collect();
         let schemas = plan.mentioned.schemas.iter();
         others.extend(schemas.map(|&schema| self.graph.open(schema, super::leaf::Kind::Text)));
-        plan.is_free = self.is_free(&object, &plan);
+        plan.is_free = match plan.mentioned.simple {
+            Some(simple) => !simple.is_full && last_due == u32::MAX && self.is_other_possible(simple),
+            None => self.is_free(&object, &plan),
+        };
         if plan.is_free || self.others_alive(id, &plan, &others) {
             plan.others = Some(others);
         }
         plan
     }
 
-    /// Whether every combination of patterns that a name may match can follow.
+    /// The place of the first name that must not be passed over; the largest number when there is none.
+    fn last_due(&self, object: &Object, mentioned: &Mentioned) -> u32 {
+        if self.policy.order == MemberOrder::Any || mentioned.simple.is_none() {
+            return u32::MAX;
+        }
+        let order = self.orders.get(object.order).iter().enumerate().skip(object.cursor as usize);
+        let mut required = order.filter(|(_, name)| mentioned.required.contains(name));
+        required.next().map_or(u32::MAX, |(place, _)| place as u32)
+    }
+
+    fn is_named_possible(&mut self, simple: Simple, plan: &Plan, name: NameId) -> bool {
+        let Some(table) = simple.table else { return true };
+        if let Some(&known) = self.possible.get(&(table, Some(name))) {
+            return known;
+        }
+        let facts = self.graph.facts(name, &plan.mentioned.patterns, &[]);
+        let schema = self.graph.member_schema(table, &facts);
+        let possible = self.graph.satisfiable(schema);
+        self.possible.insert((table, Some(name)), possible);
+        possible
+    }
+
+    /// Whether members that are not mentioned can come, whichever patterns their names match.
+    fn is_other_possible(&mut self, simple: Simple) -> bool {
+        let Some(table) = simple.table else { return true };
+        if let Some(&known) = self.possible.get(&(table, None)) {
+            return known;
+        }
+        let members = Arc::clone(&self.graph.members[table as usize]);
+        let schemas: Vec<_> = members.patterns.iter().map(|entry| entry.1).collect();
+        let all = self.graph.exprs.and(&schemas);
+        let possible = self.graph.satisfiable(all) && self.graph.satisfiable(members.rest);
+        self.possible.insert((table, None), possible);
+        possible
+    }
+
+    /// Whether every name may come, whichever patterns it matches: tried for none of them, each of them and all.
     fn is_free(&mut self, object: &Object, plan: &Plan) -> bool {
-        const MOST_PATTERNS: usize = 4;
         let n = plan.mentioned.patterns.len();
-        n <= MOST_PATTERNS
-            && plan.mentioned.schemas.is_empty()
-            && (0..1u32 << n).all(|set| {
-                let ends: Vec<_> = (0..n).map(|pattern| set >> pattern & 1 == 1).collect();
+        let each = (0..n).map(|only| (0..n).map(|pattern| pattern == only).collect());
+        let mut sets = [vec![false; n], vec![true; n]].into_iter().chain(each);
+        plan.mentioned.schemas.is_empty()
+            && sets.all(|ends| {
                 let facts = self.facts_of_other(object, plan, &ends);
                 self.next_member(object, None, &facts).is_some()
             })
@@ -213,7 +290,8 @@ impl Machine {
         roster
     }
 
-    fn mentioned(&mut self, goals: Id<Goals>) -> Arc<Mentioned> {
+    /// What the goals of an object mention.
+    pub(super) fn mentioned(&mut self, goals: Id<Goals>) -> Arc<Mentioned> {
         if let Some(mentioned) = self.mentioned.get(&goals.idx) {
             return Arc::clone(mentioned);
         }

@@ -142,8 +142,7 @@ impl Graph {
 
     /// "Matches the pattern", from the start of a text.
     pub(super) fn pattern_leaf(&mut self, pattern: u32) -> ExprId {
-        let state = self.patterns[pattern as usize].start();
-        self.pattern_at(pattern, state)
+        self.pattern_at(pattern, super::pattern::START)
     }
 
     /// "Matches the pattern", with the automaton in a state.

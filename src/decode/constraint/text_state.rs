@@ -60,11 +60,11 @@ impl Machine {
     fn escape_possible(&mut self, goals: &Goals, lex: Lex) -> bool {
         let free = goals.all().all(|id| id == TRUE || id == FALSE);
         if free {
-            return lex.reach().iter().any(|range| !range.is_empty());
+            return lex.reach().iter().any(Option::is_some);
         }
         let plain = self.policy.spelling == Spelling::Plain;
         let graph = &mut self.graph;
-        lex.reach().into_iter().any(|range| {
+        lex.reach().into_iter().flatten().any(|range| {
             if plain {
                 let controls = range.filter(|&code| code < 0x80);
                 return controls

@@ -48,19 +48,40 @@ impl NamesSoFar {
     /// Whether the member name that ends with the next byte, a quote, was written before in its object, which begins
     /// at or after `start`.
     pub(super) fn repeats(&mut self, written: Written<'_>, start: usize) -> bool {
-        if start >= written.before.len() || written.path.contains(&b'"') {
+        if start >= written.before.len() {
             return repeats_name(&written.from(start));
         }
-        let known = self.known.take_if(|known| known.start == start).unwrap_or_else(|| read(written.before, start));
-        let repeats = match known.open {
-            Some(open) => {
-                let name = [&written.before[open..], written.path].concat();
-                known.names.contains(&decoded(&name))
-            }
-            None => repeats_name(&written.from(start)),
+        let known =
+            self.known.take_if(|known| known.start == start).unwrap_or_else(|| read(written.before, start));
+        let mut quotes =
+            written.path.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(idx, _)| idx);
+        let repeats = match (known.open, quotes.next(), quotes.next()) {
+            (Some(open), None, _) => known.has(&[&written.before[open..], written.path].concat()),
+            (None, Some(quote), None) => known.has(&written.path[quote + 1..]),
+            _ => repeats_name(&written.from(start)),
         };
         self.known = Some(known);
         repeats
+    }
+}
+
+impl NamesSoFar {
+    /// The name being written at the end of the text, decoded, and those written before it in its object, which begins
+    /// at or after `start`.
+    pub(super) fn open_name(
+        &mut self,
+        before: &[u8],
+        start: usize,
+    ) -> Option<(Vec<u8>, &FxHashSet<Vec<u8>>)> {
+        let known = self.known.take_if(|known| known.start == start).unwrap_or_else(|| read(before, start));
+        let known = self.known.insert(known);
+        Some((decoded(&before[known.open?..]), &known.names))
+    }
+}
+
+impl Known {
+    fn has(&self, name: &[u8]) -> bool {
+        self.names.contains(&decoded(name))
     }
 }
 
@@ -119,7 +140,7 @@ fn end_of_string(text: &[u8], from: usize) -> usize {
 }
 
 /// The name without escapes.
-fn decoded(name: &[u8]) -> Vec<u8> {
+pub(super) fn decoded(name: &[u8]) -> Vec<u8> {
     if !name.contains(&b'\\') {
         return name.to_vec();
     }

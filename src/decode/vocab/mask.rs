@@ -45,14 +45,34 @@ impl TokenMask {
         Self { n_vocab, form: Form::Bits { words, count: tokens.len() } }
     }
 
+    /// The mask that does not allow these tokens.
+    pub(in crate::decode) fn without(&self, tokens: impl Iterator<Item = TokenId>) -> Self {
+        let mut mask = self.clone();
+        for token in tokens {
+            match &mut mask.form {
+                Form::Few(few) => few.retain(|kept| *kept != token),
+                Form::Bits { words, count } => {
+                    let (word, bit) = (&mut words[token.0 as usize / 64], 1 << (token.0 % 64));
+                    *count -= usize::from(*word & bit != 0);
+                    *word &= !bit;
+                }
+            }
+        }
+        mask
+    }
+
     /// The mask that allows these tokens too.
     pub(in crate::decode) fn with(&self, tokens: &[TokenId]) -> Self {
         match &self.form {
             Form::Few(few) => Self::of([few, tokens].concat(), self.n_vocab),
-            Form::Bits { words, .. } => {
-                let mut words = words.clone();
-                tokens.iter().for_each(|token| words[token.0 as usize / 64] |= 1 << (token.0 % 64));
-                Self::from_words(words, self.n_vocab)
+            Form::Bits { words, count } => {
+                let (mut words, mut count) = (words.clone(), *count);
+                for token in tokens {
+                    let (word, bit) = (&mut words[token.0 as usize / 64], 1 << (token.0 % 64));
+                    count += usize::from(*word & bit == 0);
+                    *word |= bit;
+                }
+                Self { n_vocab: self.n_vocab, form: Form::Bits { words, count } }
             }
         }
     }

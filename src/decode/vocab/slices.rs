@@ -61,6 +61,11 @@ impl Slice {
         self.has('é')
     }
 
+    /// Characters of the longest token.
+    pub(in crate::decode) fn longest(&self) -> u64 {
+        self.tokens.last().map_or(0, |&(length, _)| u64::from(length))
+    }
+
     /// The tokens of at most so many characters, one bit each.
     pub(in crate::decode) fn up_to(&self, max: u64) -> Vec<u64> {
         let split = self.tokens.partition_point(|&(length, _)| u64::from(length) <= max);

@@ -55,6 +55,11 @@ impl Trie {
         &self.tokens[self.nodes[node].tokens as usize..self.first_token(node + 1)]
     }
 
+    /// The tokens that end at or below a node.
+    pub(in crate::decode) fn tokens_below(&self, node: usize) -> &[TokenId] {
+        &self.tokens[self.nodes[node].tokens as usize..self.first_token(self.nodes[node].end as usize)]
+    }
+
     /// A token that ends at or below a node.
     pub(in crate::decode) fn first_token_below(&self, node: usize) -> TokenId {
         self.tokens[self.nodes[node].tokens as usize]

@@ -170,7 +170,6 @@ impl<'s> Compiler<'s> {
             "type" => self.types(value),
             "enum" => self.values(value),
             "const" => self.constant(value),
-            "nullable" => TRUE,
             "$ref" | "$dynamicRef" | "$recursiveRef" => self.reference(keyword, value),
             "allOf" | "anyOf" | "oneOf" => self.combination(keyword, value),
             "not" => {

@@ -1,5 +1,7 @@
 //! Where the schemas of a document are: by URI, by anchor, by JSON pointer.
 
+use std::sync::LazyLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
@@ -57,7 +59,7 @@ impl<'s> Resources<'s> {
             dynamic: FxHashSet::default(),
         };
         resources.by_uri.insert(String::new(), (root, String::new()));
-        resources.scan(root, "", String::new(), 0);
+        resources.scan(root, "", "", 0);
         resources.root_base = resources.base_of(root).unwrap_or_default();
         resources
     }
@@ -88,7 +90,8 @@ impl<'s> Resources<'s> {
             let base = self.base_of(schema).unwrap_or_else(|| document.to_owned());
             return Some(Target { schema, base, pointer: pointer.clone() });
         }
-        let (mut schema, pointer) = self.by_uri.get(document).map(|found| (found.0, found.1.clone()))?;
+        let known = self.by_uri.get(document).map(|found| (found.0, found.1.clone()));
+        let (mut schema, pointer) = known.or_else(|| Some((metaschema(document)?, document.to_owned())))?;
         let mut base = document.to_owned();
         for segment in fragment.split('/').skip(1) {
             if let Some(inner) = self.base_of(schema) {
@@ -107,28 +110,28 @@ impl<'s> Resources<'s> {
         Some(Target { schema, base, pointer: pointer + &fragment })
     }
 
-    fn scan(&mut self, schema: &'s Value, base: &str, pointer: String, depth: usize) {
+    fn scan(&mut self, schema: &'s Value, base: &str, pointer: &str, depth: usize) {
         let Value::Object(map) = schema else { return };
         if depth > super::MAX_DEPTH {
             return;
         }
-        let base = self.scan_names(schema, base, &pointer);
+        let base = self.scan_names(schema, base, pointer);
         for (keyword, value) in map {
             let is_list = LISTS.contains(&keyword.as_str()) && value.is_array();
             match value {
                 Value::Object(schemas) if MAPS.contains(&keyword.as_str()) => {
                     for (name, inner) in schemas {
                         let segment = name.replace('~', "~0").replace('/', "~1");
-                        self.scan(inner, &base, format!("{pointer}/{keyword}/{segment}"), depth + 1);
+                        self.scan(inner, &base, &format!("{pointer}/{keyword}/{segment}"), depth + 1);
                     }
                 }
                 Value::Array(schemas) if is_list => {
                     for (idx, inner) in schemas.iter().enumerate() {
-                        self.scan(inner, &base, format!("{pointer}/{keyword}/{idx}"), depth + 1);
+                        self.scan(inner, &base, &format!("{pointer}/{keyword}/{idx}"), depth + 1);
                     }
                 }
                 inner if SINGLES.contains(&keyword.as_str()) => {
-                    self.scan(inner, &base, format!("{pointer}/{keyword}"), depth + 1);
+                    self.scan(inner, &base, &format!("{pointer}/{keyword}"), depth + 1);
                 }
                 _ => {}
             }
@@ -148,7 +151,7 @@ impl<'s> Resources<'s> {
                 self.by_uri.insert(uri.clone(), (schema, pointer.to_owned()));
             }
             if !id.starts_with('#') {
-                base = document.to_owned();
+                document.clone_into(&mut base);
                 self.by_uri.insert(base.clone(), (schema, pointer.to_owned()));
                 self.bases.insert(std::ptr::from_ref(schema) as usize, base.clone());
             }
@@ -170,6 +173,23 @@ impl<'s> Resources<'s> {
         debug_assert!(self.root.is_object());
         base
     }
+}
+
+/// The published schemas of schemas that need no other document.
+fn metaschema(uri: &str) -> Option<&'static Value> {
+    static TEXTS: [(&str, &str); 3] = [
+        ("http://json-schema.org/draft-04/schema", include_str!("metaschemas/draft4.json")),
+        ("http://json-schema.org/draft-06/schema", include_str!("metaschemas/draft6.json")),
+        ("http://json-schema.org/draft-07/schema", include_str!("metaschemas/draft7.json")),
+    ];
+    static PARSED: LazyLock<Vec<Value>> = LazyLock::new(|| {
+        TEXTS
+            .iter()
+            .map(|(_, text)| serde_json::from_str(text).expect("a published schema is JSON"))
+            .collect()
+    });
+    let idx = TEXTS.iter().position(|(known, _)| *known == uri)?;
+    Some(&PARSED[idx])
 }
 
 /// A reference made absolute.
