@@ -1,6 +1,7 @@
 //! A stored text to a verdict: parse and score, with the case and the revision it answers. No SQL, no rules of scoring.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::decode::engine::frames::Finish;
 use crate::parse::{AnswerRules, Json, answer};
@@ -51,25 +52,29 @@ impl Judge {
             Finish::PromptTooLong => unscored(Outcome::PromptTooLong),
             Finish::UnsupportedSchema => unscored(Outcome::UnsupportedSchema),
             _ => {
-                self.learn(reader, target)?;
-                let parsed = answer(output, &self.rules[&target.revision], finish.is_cut_off());
-                let verdict = score::judge(&self.expected[&target.case], &parsed, constants);
+                let parsed = answer(output, self.rules(reader, target.revision)?, finish.is_cut_off());
+                let verdict = score::judge(self.expected(reader, target.case)?, &parsed, constants);
                 Judgement::new(&parsed, verdict)
             }
         };
         Ok(Judged { case: target.case, revision: target.revision, judgement })
     }
 
-    fn learn(&mut self, reader: &Reader, target: Target) -> Result<(), Error> {
-        if !self.rules.contains_key(&target.revision) {
-            let schema = reader.schema(target.revision)?;
-            let rules = AnswerRules::new(&schema)
-                .map_err(|e| Error::Schema { revision: target.revision.0, message: e.to_string() })?;
-            self.rules.insert(target.revision, rules);
+    fn rules(&mut self, reader: &Reader, revision: RevisionId) -> Result<&AnswerRules, Error> {
+        match self.rules.entry(revision) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let rules = AnswerRules::new(&reader.schema(revision)?)
+                    .map_err(|e| Error::Schema { revision: revision.0, message: e.to_string() })?;
+                Ok(place.insert(rules))
+            }
         }
-        if !self.expected.contains_key(&target.case) {
-            self.expected.insert(target.case, reader.expected(target.case)?);
+    }
+
+    fn expected(&mut self, reader: &Reader, case: CaseId) -> Result<&Json, Error> {
+        match self.expected.entry(case) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(reader.expected(case)?)),
         }
-        Ok(())
     }
 }

@@ -176,15 +176,15 @@ pub fn expand(questions: &[Question], models: &[Contestant], sweep: &Sweep) -> V
 }
 
 /// Splits attempts by what is known of their keys.
-pub fn split(attempts: Vec<Attempt>, known: &HashMap<Key, Known>) -> Plan {
+pub fn split(attempts: Vec<Attempt>, known: impl Fn(&Key) -> Option<Known>) -> Plan {
     let mut plan = Plan::default();
     for mut attempt in attempts {
-        match known.get(&attempt.key) {
+        match known(&attempt.key) {
             Some(Known::Done) => plan.done.push(attempt),
             Some(Known::Unsupported) if attempt.unsupported.is_some() => plan.done.push(attempt),
-            Some(Known::Errored(n)) if *n >= MAX_TRIES => plan.errored.push(attempt),
+            Some(Known::Errored(n)) if n >= MAX_TRIES => plan.errored.push(attempt),
             Some(Known::Errored(n)) => {
-                attempt.n_errored = *n;
+                attempt.n_errored = n;
                 plan.missing.push(attempt);
             }
             // Enforced now, though it could not be by an earlier version.

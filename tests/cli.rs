@@ -106,7 +106,7 @@ fn score_judges_outputs_made_elsewhere_exactly_as_the_vectors_say() {
             _ => {}
         }
     }
-    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let input: String = lines.iter().flat_map(|line| [line.to_string(), "\n".into()]).collect();
     let output = nightjar(folder.path(), &["score", "-"], &input);
     assert!(output.status.success(), "{}", stderr(&output));
     let judged: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -133,7 +133,7 @@ fn score_sums_up_groups_as_the_vectors_say() {
     let folder = tempfile::tempdir().unwrap();
     for corpus in vectors.iter().filter(|vector| vector["kind"] == "corpus") {
         let documents = corpus["documents"].as_array().unwrap();
-        let input: String = documents.iter().map(|document| format!("{document}\n")).collect();
+        let input: String = documents.iter().flat_map(|document| [document.to_string(), "\n".into()]).collect();
         let output = nightjar(folder.path(), &["score", "-", "--summary"], &input);
         let last = stdout(&output).lines().last().unwrap().to_owned();
         let summary: Value = serde_json::from_str(&last).unwrap();
@@ -141,6 +141,51 @@ fn score_sums_up_groups_as_the_vectors_say() {
             let (want, got) = (value.as_f64().unwrap(), summary["summary"][name].as_f64().unwrap());
             assert!((want - got).abs() < 1e-9, "{}: {name} is {got}, not {want}", corpus["name"]);
         }
+    }
+}
+
+const PARCELS: &str = r#"{"name": "parcels", "description": "d", "schema": {"type": "object"},
+    "examples": [{"text": "t", "json": {}}],
+    "cases": [{"id": "a", "text": "A", "expected": {"n": 1}}, {"id": "b", "text": "B", "expected": {"n": 2}}]}"#;
+
+#[test]
+fn recorded_outputs_stand_in_the_leaderboard_and_follow_a_correction() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = |scenario: &str| {
+        fs::write(folder.path().join("parcels.json"), scenario).unwrap();
+        let arguments = ["--set", "models=", "--set", "inbox.settle_ms=20", "sweep", "parcels.json"];
+        let output = nightjar(folder.path(), &arguments, "");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    };
+    let record = |model: &str, lines: &str| {
+        let to = ["score", "-", "--record", "--model", model, "--scenario", "parcels", "--strategy", "P"];
+        nightjar(folder.path(), &to, lines)
+    };
+    let flawless = || -> Vec<(String, u64)> {
+        let rows: Value = serde_json::from_str(&stdout(&nightjar(folder.path(), &["--json", "leaderboard"], ""))).unwrap();
+        let row = |row: &Value| (row["model"].as_str().unwrap().to_owned(), row["flawless"].as_u64().unwrap());
+        rows.as_array().unwrap().iter().map(row).collect()
+    };
+    sweep(PARCELS);
+    let lines = r#"{"id": "a", "expected": "{\"n\": 1}", "output": "{\"n\": 1}"}
+{"id": "b", "expected": "{\"n\": 2}", "output": "{\"n\": 3}"}"#;
+    for new in ["2 of 2", "0 of 2"] {
+        let output = record("api", lines);
+        assert!(output.status.success() && stderr(&output).contains(new), "{}", stderr(&output));
+    }
+    assert_eq!(flawless(), [("api".to_owned(), 1)]);
+    sweep(&PARCELS.replace(r#"{"n": 2}"#, r#"{"n": 3}"#));
+    assert_eq!(flawless(), [("api".to_owned(), 2)], "the corrected case is judged again, and not asked for again");
+
+    for (lines, words) in [
+        (lines, "not what the scenario's case `b` expects"),
+        (r#"{"id": "aa", "expected": "{\"n\": 1}", "output": ""}"#, "no case `aa`"),
+        (r#"{"expected": "{\"n\": 1}", "output": ""}"#, "`id` is missing"),
+        (r#"{"id": "a", "expected": "{\"n\": 1}", "output": "other"}"#, "another output"),
+    ] {
+        let output = record("api", lines);
+        assert_eq!(output.status.code(), Some(1), "{lines}");
+        assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
     }
 }
 

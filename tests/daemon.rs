@@ -2,7 +2,7 @@
 
 mod house;
 
-use nightjar::store::{Reader, RunCommand};
+use nightjar::store::{Reader, RunCommand, RunEnding};
 use house::{House, rows, scenario};
 
 const WORDS: [(&str, &str, &str); 3] = [
@@ -44,5 +44,5 @@ fn files_dropped_while_the_daemon_runs_join_the_plan_and_status_answers_meanwhil
     let ending = daemon.join().unwrap().unwrap();
     assert!(ending.interrupted && ending.n_missing == 0);
     let status = reader.status().unwrap().expect("a run");
-    assert_eq!(status.run.ending.map(|ending| ending.as_str()), Some("interrupted"));
+    assert_eq!(status.run.ending.map(RunEnding::as_str), Some("interrupted"));
 }

@@ -76,7 +76,7 @@ pub enum Command {
     },
     /// Judge every stored text again, under the current rules and constants
     Rescore,
-    /// Judge outputs made elsewhere: JSON lines of {expected, output, schema?, cut_off?, id?}
+    /// Judge outputs made elsewhere: JSON lines with expected, output and, if need be, schema, cut-off and id
     Score(Score),
     /// Print a completion script
     Completions {

@@ -87,22 +87,15 @@ fn summary(session: &Session, scenario: &Scenario) -> Summary {
 
 fn in_words(report: &Report) -> String {
     let file = report.file.display();
-    let mut text = match (&report.scenario, report.problems.len()) {
-        (Some(scenario), _) => {
-            format!("{file}: good, scenario {} with {} cases\n", scenario.name, scenario.cases)
-        }
-        (None, 0) => format!("{file}: good\n"),
-        (None, n) => format!("{file}: {n} problems\n"),
+    let headline = match (&report.scenario, report.problems.len()) {
+        (Some(scenario), _) => format!("{file}: good, scenario {} with {} cases", scenario.name, scenario.cases),
+        (None, 0) => format!("{file}: good"),
+        (None, n) => format!("{file}: {n} problems"),
     };
-    for problem in &report.problems {
-        text += &format!("  {problem}\n");
-    }
-    if let Some(reasons) = report.scenario.as_ref().and_then(|scenario| scenario.unsupported_schema.as_ref())
-    {
-        text += &format!("  note: J+ and PJ+ cannot be run: {reasons}\n");
-    }
-    for note in &report.notes {
-        text += &format!("  note: {note}\n");
-    }
-    text
+    let unsupported = report.scenario.as_ref().and_then(|scenario| scenario.unsupported_schema.as_ref());
+    let problems = report.problems.iter().map(|problem| format!("  {problem}"));
+    let refused = unsupported.iter().map(|reasons| format!("  note: J+ and PJ+ cannot be run: {reasons}"));
+    let notes = report.notes.iter().map(|note| format!("  note: {note}"));
+    let lines: Vec<String> = [headline].into_iter().chain(problems).chain(refused).chain(notes).collect();
+    lines.join("\n") + "\n"
 }

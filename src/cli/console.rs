@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// The terminal, shared by logging and progress.
 #[derive(Debug, Clone)]
-pub struct Console {
+pub(super) struct Console {
     bar: ProgressBar,
 }
 
@@ -17,7 +17,7 @@ impl Console {
     ///
     /// # Errors
     /// A filter that cannot be read.
-    pub fn start(level: &str) -> Result<Self, tracing_subscriber::filter::ParseError> {
+    pub(super) fn start(level: &str) -> Result<Self, tracing_subscriber::filter::ParseError> {
         let console = Self { bar: ProgressBar::hidden() };
         tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::try_new(level)?)
@@ -28,7 +28,7 @@ impl Console {
     }
 
     /// Shows how much is done; only on a terminal. `message` is what is at work now.
-    pub fn progress(&self, done: u64, total: u64, message: &str) {
+    pub(super) fn progress(&self, done: u64, total: u64, message: &str) {
         if !io::stderr().is_terminal() {
             return;
         }
@@ -43,14 +43,14 @@ impl Console {
     }
 
     /// Takes the bar away.
-    pub fn clear(&self) {
+    pub(super) fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }
 
 /// Writes to stderr with the bar out of the way.
 #[derive(Debug)]
-pub struct Line(ProgressBar);
+pub(super) struct Line(ProgressBar);
 
 impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

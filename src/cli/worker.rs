@@ -40,10 +40,9 @@ fn read_requests(sender: &Sender<Request>) {
 
 /// Writes one reply as a line; a closed pipe ends the process, as above.
 pub fn emit(reply: &Reply) {
-    let mut line = serde_json::to_vec(reply).expect("replies are plain data");
-    line.push(b'\n');
     let mut out = std::io::stdout().lock();
-    if out.write_all(&line).and_then(|()| out.flush()).is_err() {
+    let written = serde_json::to_writer(&mut out, reply).map_err(std::io::Error::from);
+    if written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).is_err() {
         std::process::exit(ABANDONED);
     }
 }

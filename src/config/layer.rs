@@ -204,13 +204,12 @@ fn flatten(
     for (key, spanned) in spans {
         let Some(value) = values.get(key.get_ref().as_ref()) else { continue };
         prefix.push(key.get_ref().to_string());
-        match (spanned.get_ref(), value) {
-            (DeValue::Table(inner), Value::Table(table)) => flatten(text, inner, table, prefix, origin, out),
-            _ => {
-                let line = text[..key.span().start].matches('\n').count() + 1;
-                let origin = format!("{origin}, line {line}");
-                out.push(Setting { key: prefix.clone(), value: value.clone(), origin });
-            }
+        if let (DeValue::Table(inner), Value::Table(table)) = (spanned.get_ref(), value) {
+            flatten(text, inner, table, prefix, origin, out);
+        } else {
+            let line = text[..key.span().start].matches('\n').count() + 1;
+            let origin = format!("{origin}, line {line}");
+            out.push(Setting { key: prefix.clone(), value: value.clone(), origin });
         }
         prefix.pop();
     }

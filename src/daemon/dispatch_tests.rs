@@ -141,7 +141,9 @@ fn a_retry_runs_with_nothing_beside_it() {
     dispatch.on_loaded();
     world.obey(&mut dispatch);
     assert_eq!(world.waiting.len(), 6, "four slots and two to spare");
-    [0, 1].into_iter().for_each(|id| dispatch.on_seated(id));
+    for id in [0, 1] {
+        dispatch.on_seated(id);
+    }
     assert_eq!(dispatch.on_gone("SIGKILL").attempts.len(), 2);
     for _ in 0..2 {
         world.waiting.clear();

@@ -91,10 +91,10 @@ impl Sequence {
     ///
     /// `allowed` is what the matcher came from: attempts share it, since it remembers what it has found out.
     pub fn step(&mut self, logits: &[f32], vocab: &Vocab, mut allowed: Option<&mut Allowed>) -> Step {
-        if let Phase::Thinking { closing, .. } = &mut self.phase {
-            if let Some(token) = closing.pop_front() {
-                return self.feed(token, vocab, allowed);
-            }
+        if let Phase::Thinking { closing, .. } = &mut self.phase
+            && let Some(token) = closing.pop_front()
+        {
+            return self.feed(token, vocab, allowed);
         }
         let Some(free) = self.sampler.choose(logits, None) else { return Step::Broken };
         if let Phase::Undecided(thinking) = &self.phase {

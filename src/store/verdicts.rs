@@ -151,6 +151,24 @@ impl Reader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// Outputs of external models whose case or scenario has been corrected since: with the current case of the same
+    /// name and text they only need a verdict. Ours are found by their keys; what an external model was asked is not known.
+    pub fn unlinked_external(&self) -> Result<Vec<Triple>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT v.attempt_id, c.id, s.revision_id FROM verdicts v
+             JOIN attempts a ON a.id = v.attempt_id
+             JOIN models m ON m.id = a.model_id AND m.kind = 'external'
+             JOIN cases old ON old.id = v.case_id
+             JOIN cases c ON c.scenario_id = old.scenario_id AND c.name = old.name
+               AND c.text_sha256 = old.text_sha256 AND c.retired_at IS NULL
+             JOIN scenarios s ON s.id = c.scenario_id
+             WHERE NOT EXISTS (SELECT 1 FROM verdicts w WHERE w.attempt_id = v.attempt_id AND w.case_id = c.id
+                               AND w.revision_id = s.revision_id)",
+        )?;
+        let rows = statement.query_map([], read_triple)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// What has to be judged again, grouped by revision.
     pub fn to_rescore(&self, which: Rescore) -> Result<Vec<Triple>> {
         let mut statement = self.connection.prepare_cached(

@@ -11,16 +11,16 @@ use nightjar::store::RunCommand;
 use rusqlite::Connection;
 
 /// A folder with models, a state folder and an inbox, removed at the end.
-pub struct House {
+pub(crate) struct House {
     /// The folder.
-    pub folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
     /// Lines of configuration beyond the usual ones.
-    pub settings: String,
+    pub(crate) settings: String,
 }
 
 impl House {
     /// A house with these models; one whose name begins with `refused` cannot be loaded.
-    pub fn with_models(names: &[&str]) -> Self {
+    pub(crate) fn with_models(names: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::create_dir_all(folder.path().join("models")).unwrap();
         fs::create_dir_all(folder.path().join("state/inbox")).unwrap();
@@ -31,31 +31,31 @@ impl House {
     }
 
     /// The state folder.
-    pub fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.folder.path().join("state")
     }
 
     /// The database.
-    pub fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         database(&self.state())
     }
 
     /// Renames a file into the inbox.
-    pub fn drop_in(&self, name: &str, text: &str) {
+    pub(crate) fn drop_in(&self, name: &str, text: &str) {
         let hidden = self.state().join("inbox").join(format!(".{name}"));
         fs::write(&hidden, text).unwrap();
         fs::rename(&hidden, self.state().join("inbox").join(name)).unwrap();
     }
 
     /// The configuration as the program would read it.
-    pub fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Config {
         let usual = "[inbox]\nsettle_ms = 20\nrescan_s = 1\n[engine]\nslots = 3\nstall_s = 3\n[profiles.greedy]\nmax_tokens = 300\n";
         let layers = [Layer::file(usual, "usual").unwrap(), Layer::file(&self.settings, "test").unwrap()];
         Config::parse(&layers, self.folder.path()).expect("a good configuration")
     }
 
     /// What a run is started with, around the scripted worker.
-    pub fn setup(&self, command: RunCommand) -> Setup {
+    pub(crate) fn setup(&self, command: RunCommand) -> Setup {
         let config = self.config();
         let slots = config.engine.slots.to_string();
         Setup {
@@ -71,13 +71,13 @@ impl House {
     }
 
     /// Runs until nothing is missing.
-    pub fn sweep(&self) -> Result<Ending, Error> {
+    pub(crate) fn sweep(&self) -> Result<Ending, Error> {
         run(self.setup(RunCommand::Sweep))
     }
 }
 
 /// The example that cargo builds beside the tests.
-pub fn scripted_worker() -> PathBuf {
+pub(crate) fn scripted_worker() -> PathBuf {
     let test = std::env::current_exe().expect("the test's own path");
     let target = test.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
     let worker = target.join("examples/scripted_worker");
@@ -90,7 +90,7 @@ pub fn scripted_worker() -> PathBuf {
 }
 
 /// The smallest file that has a GGUF header and a tensor; the name makes its hash its own.
-pub fn tiny_gguf(name: &str) -> Vec<u8> {
+pub(crate) fn tiny_gguf(name: &str) -> Vec<u8> {
     let text = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
     let entry = |key: &str, value: &str| [text(key), 8u32.to_le_bytes().to_vec(), text(value)].concat();
     let mut file = b"GGUF".to_vec();
@@ -109,7 +109,7 @@ pub fn tiny_gguf(name: &str) -> Vec<u8> {
 }
 
 /// A scenario file whose cases are (id, what the scripted worker is told to say, expected JSON).
-pub fn scenario(name: &str, cases: &[(&str, &str, &str)]) -> String {
+pub(crate) fn scenario(name: &str, cases: &[(&str, &str, &str)]) -> String {
     let cases: Vec<_> = cases
         .iter()
         .map(|(id, says, expected)| {
@@ -128,7 +128,7 @@ pub fn scenario(name: &str, cases: &[(&str, &str, &str)]) -> String {
 }
 
 /// One line a row, columns separated by `|`.
-pub fn rows(house: &House, sql: &str) -> String {
+pub(crate) fn rows(house: &House, sql: &str) -> String {
     let connection = Connection::open(house.database()).unwrap();
     let mut statement = connection.prepare(sql).unwrap();
     let n_columns = statement.column_count();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::args::Score;
 use super::{Exit, Session, println};
-use crate::parse::{AnswerRules, Json, Parsed, Root, answer};
+use crate::parse::{AnswerRules, Failure, Json, Parsed, Root, answer};
 use crate::score::{Constants, Counts, Group, Verdict, judge};
 
 /// One output with what was expected.
@@ -98,7 +98,7 @@ fn judge_line(line: &Line, constants: &Constants) -> anyhow::Result<(Judged, Ver
     let judged = Judged {
         id: line.id.clone(),
         outcome: parsed.outcome(),
-        reason: parsed.found().err().map(|failure| failure.as_str()),
+        reason: parsed.found().err().map(Failure::as_str),
         value: found.map(|found| found.value.to_string()),
         schema_valid: found.and_then(|found| found.schema_valid),
         counts: verdict.counts().map(|counts| all_counts(counts, constants)),

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use super::{Floor, now};
 use crate::daemon::Error;
 use crate::inbox::{Claimed, Contents, Moved, Taken};
-use crate::plan::{self, Attempt, Contestant, Key, Known, Subject, Target};
+use crate::plan::{self, Attempt, Contestant, Known, Subject, Target};
 use crate::scenario::Problem;
 use crate::store::{AttemptId, GridRow, InboxFile, Judged, Rescore, Stored, StoredScenario, Triple};
 
@@ -99,11 +99,8 @@ impl Floor {
         }
         let attempts = plan::expand(&questions, &contestants, &self.sweep);
         let known = self.store.reader().known_attempts()?;
-        let ids: HashMap<&str, AttemptId> =
-            known.iter().map(|(key, known)| (key.as_str(), known.attempt)).collect();
-        let states = known.iter().map(|(key, known)| (Key(key.clone()), state(known))).collect();
-        let plan = plan::split(attempts, &states);
-        self.link(plan.done.iter().chain(&plan.errored), &ids)?;
+        let plan = plan::split(attempts, |key| known.get(&key.0).map(state));
+        self.link(plan.done.iter().chain(&plan.errored), &known)?;
         self.n_done = plan.done.len();
         self.n_errored = plan.errored.len();
         let (unsupported, missing): (Vec<_>, Vec<_>) =
@@ -138,17 +135,20 @@ impl Floor {
     fn link<'a>(
         &mut self,
         attempts: impl Iterator<Item = &'a Attempt>,
-        ids: &HashMap<&str, AttemptId>,
+        known: &HashMap<String, crate::store::Known>,
     ) -> Result<(), Error> {
         let judged = self.store.reader().judged()?;
         let mut verdicts = Vec::new();
         for attempt in attempts {
-            let id = ids[attempt.key.0.as_str()];
+            let id = known[&attempt.key.0].attempt;
             let triple =
                 |target: &Target| Triple { attempt: id, case: target.case, revision: target.revision };
             for target in attempt.targets.iter().filter(|target| !judged.contains(&triple(target))) {
                 verdicts.push((id, self.judge_stored(id, *target)?));
             }
+        }
+        for Triple { attempt, case, revision } in self.store.reader().unlinked_external()? {
+            verdicts.push((attempt, self.judge_stored(attempt, Target { case, revision })?));
         }
         self.store.put_verdicts(&verdicts)?;
         Ok(())

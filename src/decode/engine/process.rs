@@ -71,6 +71,9 @@ impl Worker {
     ///
     /// # Errors
     /// When the program cannot be started.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
     pub fn spawn(launch: &Launch) -> std::io::Result<Self> {
         let mut command = Command::new(&launch.program);
         if std::env::var_os(SPIN.0).is_none() {

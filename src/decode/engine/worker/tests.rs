@@ -105,7 +105,7 @@ fn a_refused_choice_is_made_again_under_the_mask() {
     let profile = profile("max_tokens = 100\nwhitespace = \"compact\"");
     let requests = vec![
         order(0, "x", Constraint::Schema(Arc::new(schema)), &profile),
-        order(1, "x", Constraint::Schema(Arc::new(json!({"pattern": "(?=x)"}))), &profile),
+        order(1, "x", Constraint::Schema(Arc::new(json!({"pattern": "(?<=x)y"}))), &profile),
     ];
     let done = run(&mut model, Shape { slots: 1, batch: 64, reuse: true }, requests);
     assert_eq!((done[&0].output.as_str(), done[&0].finish), (r#"{"a":1}"#, Finish::Complete));

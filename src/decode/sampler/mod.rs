@@ -90,7 +90,7 @@ impl Sampler {
         all
     }
 
-    /// llama.cpp's order: penalty, top_k, top_p, min_p, temperature, draw.
+    /// llama.cpp's order: penalty, `top_k`, `top_p`, `min_p`, temperature, draw.
     fn draw(&mut self, logits: &[f32], mask: Option<&TokenMask>) -> Option<TokenId> {
         let mut all = self.candidates(logits, mask);
         all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.token.cmp(&b.token)));
@@ -146,7 +146,7 @@ pub fn argmax(logits: &[f32]) -> Option<TokenId> {
     if top == f32::NEG_INFINITY {
         return None;
     }
-    let index = logits.iter().position(|&logit| logit == top)?;
+    let index = logits.iter().position(|&logit| logit >= top)?;
     Some(TokenId(index as u32))
 }
 
@@ -154,7 +154,9 @@ fn softmax(sorted: &[Candidate], temperature: f32) -> Vec<f32> {
     let top = sorted.first().map_or(0.0, |candidate| candidate.weight);
     let mut exponentials: Vec<f32> = sorted.iter().map(|c| ((c.weight - top) / temperature).exp()).collect();
     let sum: f32 = exponentials.iter().sum();
-    exponentials.iter_mut().for_each(|e| *e /= sum);
+    for exponential in &mut exponentials {
+        *exponential /= sum;
+    }
     exponentials
 }
 

@@ -16,6 +16,7 @@ use super::lock::Lock;
 use super::pace::Pace;
 use super::{Ending, Error, Setup, Wake};
 use crate::config::Config;
+use crate::decode::engine::frames::Request;
 use crate::decode::engine::process::{Launch, Worker};
 use crate::inbox::{Folders, Inbox, Watch};
 use crate::judge::Judge;
@@ -75,30 +76,12 @@ impl Floor {
         if *store.constants() != config.scoring {
             store.set_constants(&config.scoring)?;
         }
-        let settings = serde_json::to_value(&config).expect("a configuration is plain data");
-        let run = store.begin_run(&NewRun {
-            command,
-            version: env!("CARGO_PKG_VERSION"),
-            engine: Some(ENGINE),
-            host: None,
-            config: &settings,
-            pid: std::process::id(),
-            started_at: &now(),
-        })?;
+        let run = begin_run(&mut store, command, &config)?;
         let profile = put_profile(&mut store, &config)?;
         let models = assemble(&config.models, &places, &mut store, &mut |name, done, all| {
             tracing::debug!("reading {name}: {done} of {all} bytes");
         })?;
-        let folders = Folders {
-            inbox: state.join("inbox"),
-            processed: state.join("processed"),
-            rejected: state.join("rejected"),
-        };
-        let inbox = Inbox::open(folders.clone(), Duration::from_millis(config.inbox.settle_ms))?;
-        let (watch, problem) = Watch::start(&folders.inbox, Duration::from_secs(config.inbox.rescan_s));
-        if let Some(problem) = problem {
-            tracing::warn!("the inbox is only looked at every {} s: {problem}", config.inbox.rescan_s);
-        }
+        let (inbox, watch) = open_inbox(state, &config.inbox)?;
         let sweep = sweep(&config);
         let order = models.iter().map(Runnable::id).collect();
         let dispatch = Dispatch::new(config.engine.slots, Arc::clone(&sweep.profile), order);
@@ -172,20 +155,17 @@ impl Floor {
 
     /// The first signal ends seating, the second ends everything.
     fn on_signal(&mut self, now: Instant) {
-        match &mut self.stop {
-            Some(stop) => stop.now = true,
-            None => {
-                let grace = Duration::from_secs(self.config.engine.grace_s);
-                let n_seated = self.dispatch.n_seated();
-                tracing::info!(
-                    "stopping: {n_seated} seated attempts may finish; interrupt again to stop now"
-                );
-                self.stop = Some(Stop { deadline: now + grace, now: false });
-                self.dispatch.drain();
-                if let Some(worker) = &self.worker {
-                    worker.send(crate::decode::engine::frames::Request::Drain);
-                }
-            }
+        if let Some(stop) = &mut self.stop {
+            stop.now = true;
+            return;
+        }
+        let grace = Duration::from_secs(self.config.engine.grace_s);
+        let n_seated = self.dispatch.n_seated();
+        tracing::info!("stopping: {n_seated} seated attempts may finish; interrupt again to stop now");
+        self.stop = Some(Stop { deadline: now + grace, now: false });
+        self.dispatch.drain();
+        if let Some(worker) = &self.worker {
+            worker.send(Request::Drain);
         }
     }
 
@@ -260,6 +240,30 @@ impl Floor {
         closed?;
         Ok(ending)
     }
+}
+
+fn begin_run(store: &mut Store, command: RunCommand, config: &Config) -> Result<RunId, Error> {
+    let settings = serde_json::to_value(config).expect("a configuration is plain data");
+    Ok(store.begin_run(&NewRun {
+        command,
+        version: env!("CARGO_PKG_VERSION"),
+        engine: Some(ENGINE),
+        host: None,
+        config: &settings,
+        pid: std::process::id(),
+        started_at: &now(),
+    })?)
+}
+
+fn open_inbox(state: &Path, settings: &crate::config::Inbox) -> Result<(Inbox, Watch), Error> {
+    let [inbox, processed, rejected] = ["inbox", "processed", "rejected"].map(|name| state.join(name));
+    let folders = Folders { inbox: inbox.clone(), processed, rejected };
+    let opened = Inbox::open(folders, Duration::from_millis(settings.settle_ms))?;
+    let (watch, problem) = Watch::start(&inbox, Duration::from_secs(settings.rescan_s));
+    if let Some(problem) = problem {
+        tracing::warn!("the inbox is only looked at every {} s: {problem}", settings.rescan_s);
+    }
+    Ok((opened, watch))
 }
 
 /// What generated the texts, for the record of a run.

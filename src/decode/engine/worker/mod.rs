@@ -123,7 +123,7 @@ impl<'m> Worker<'m> {
             };
             match next {
                 Ok(Request::Attempt(order)) => {
-                    self.waiting.push_back(Waiting { order, since: Instant::now() })
+                    self.waiting.push_back(Waiting { order, since: Instant::now() });
                 }
                 Ok(Request::Drain) => {
                     self.waiting.clear();
@@ -273,7 +273,7 @@ impl<'m> Worker<'m> {
                     let seat = self.seats.remove(index);
                     emit(Reply::Done {
                         id: seat.id,
-                        generation: Box::new(generation(seat, finish, error, now)),
+                        generation: Box::new(generation(&seat, finish, error, now)),
                     });
                 }
                 None => index += 1,
@@ -350,7 +350,7 @@ fn describe(generation: &mut Generation, prompt: &Prompt, wants_prompt: bool) {
     generation.cost.n_prompt = prompt.tokens.len() as u32;
 }
 
-fn generation(seat: Seat, finish: Finish, error: Option<String>, now: Instant) -> Generation {
+fn generation(seat: &Seat, finish: Finish, error: Option<String>, now: Instant) -> Generation {
     let mut cost = seat.sequence.cost;
     let first_choice = seat.first_choice.unwrap_or(now);
     cost.prefill_ms = (first_choice - seat.seated).as_millis() as u64;
