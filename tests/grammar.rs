@@ -299,7 +299,11 @@ fn a_refusal_says_where_and_what_was_expected() {
     let policy = Policy { space: Whitespace::Compact, ..Policy::default() };
     let mut constraint = Constraint::new(rules(&schema, policy));
     let explained: Vec<_> = [r#"{"n":4}"#, r#"{"m":1}"#, r#"{"n":7"#, r#"{"n":7}x"#, r#"{"n":7}"#]
-        .map(|text| constraint.test(text.as_bytes()).map_or_else(|refusal| refusal.to_string(), |()| "accepted".into()))
+        .map(|text| {
+            constraint
+                .test(text.as_bytes())
+                .map_or_else(|refusal| refusal.to_string(), |()| "accepted".into())
+        })
         .into();
     insta::assert_snapshot!(explained.join("\n"), @r#"
     byte 5: `4` cannot stand after `{"n":`; expected `5` to `9`
