@@ -150,7 +150,7 @@ fn random_texts_are_valid_and_hardly_ever_stuck() {
         let validator = validator(&schema);
         for policy in [LAX, Policy::default(), Policy { space: Whitespace::Compact, ..Policy::default() }] {
             let mut allowed = Allowed::new(rules(&schema, policy), Arc::clone(&vocab));
-            for _ in 0..12 {
+            for _ in 0..6 {
                 n_texts += 1;
                 match support::write_randomly(&mut allowed, &vocab, &mut rng) {
                     support::Written::Whole(text) => {
@@ -292,7 +292,7 @@ fn every_keyword_that_cannot_be_enforced_is_named() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// From any reachable prefix, the mask is exactly what brute force finds, under every policy.
     #[test]
