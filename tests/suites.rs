@@ -3,12 +3,17 @@
 //! The suites are not part of the repository. `NIGHTJAR_SHARED` names the folder they are in; without it the test says
 //! that it was skipped. With `NIGHTJAR_BLESS=1` the lists are written anew.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use nightjar::decode::allowed::Allowed;
 use nightjar::decode::constraint::{Constraint, Formats, MemberOrder, Policy, Rules, Spelling, Whitespace};
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
 use serde_json::Value;
 
 /// How far a result is from right; the order is that of badness.
@@ -117,4 +122,47 @@ fn official_suite_2020() {
 #[test]
 fn official_suite_7() {
     check("jsts-draft7", Formats::Annotated);
+}
+
+/// Texts written by random choice among the allowed tokens, over all schemas of the suite.
+#[test]
+fn random_texts_over_maskbench_are_valid_and_hardly_ever_stuck() {
+    let Some(folder) = shared() else {
+        println!("skipped: the suites are not there");
+        return;
+    };
+    let n_each: usize = std::env::var("NIGHTJAR_TEXTS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let vocab = Arc::new(support::nasty_vocab());
+    let mut rng = SmallRng::seed_from_u64(3);
+    let text = std::fs::read_to_string(folder.join("open-qwen.walk")).expect("the suite is readable");
+    let (mut n_whole, mut n_texts, mut stuck, mut invalid) = (0, 0, Vec::new(), Vec::new());
+    // Debug builds are slow: a part of the suite by default, all of it with `NIGHTJAR_STRIDE=1`.
+    let stride: usize = std::env::var("NIGHTJAR_STRIDE").ok().and_then(|n| n.parse().ok()).unwrap_or(50);
+    for line in text.lines().step_by(stride) {
+        let line: Line = serde_json::from_str(line).expect("a line of the suite");
+        let Ok(validator) = jsonschema::options().should_validate_formats(true).build(&line.schema) else {
+            continue;
+        };
+        let Ok(rules) = Rules::schema(&line.schema, Policy::default()) else { continue };
+        let mut allowed = Allowed::new(Arc::new(rules), Arc::clone(&vocab));
+        for _ in 0..n_each {
+            n_texts += 1;
+            match support::write_randomly(&mut allowed, &vocab, &mut rng) {
+                support::Written::Whole(text) => {
+                    n_whole += 1;
+                    let value: Value = serde_json::from_str(&text).expect("accepted text is JSON");
+                    if !support::is_beyond_oracle(&text) && !validator.is_valid(&value) {
+                        invalid.push(format!("{}: {text}", line.id));
+                    }
+                }
+                support::Written::DeadEnd(text) => {
+                    stuck.push(format!("{}: {}", line.id, String::from_utf8_lossy(&text)));
+                }
+                support::Written::TooLong => {}
+            }
+        }
+    }
+    println!("{n_texts} texts, {n_whole} whole, {} stuck, {} invalid", stuck.len(), invalid.len());
+    assert!(invalid.is_empty(), "{invalid:#?}");
+    assert!(stuck.len() * 100 <= n_texts, "{stuck:#?}");
 }

@@ -1,6 +1,9 @@
 //! A vocabulary with nasty tokens, and help for tests of constraints.
 
-use nightjar::decode::vocab::{Token, TokenId, TokenKind, Vocab};
+use nightjar::decode::allowed::Allowed;
+use nightjar::decode::vocab::{Token, TokenKind, Vocab};
+use rand::RngExt;
+use rand::rngs::SmallRng;
 
 /// Pieces that cross borders of JSON or of characters, some twice.
 const PIECES: [&[u8]; 64] = [
@@ -85,7 +88,45 @@ pub(crate) fn nasty_vocab() -> Vocab {
     Vocab::new(tokens)
 }
 
-/// All ids of a vocabulary.
-pub(crate) fn ids(vocab: &Vocab) -> impl Iterator<Item = TokenId> {
-    (0..vocab.len() as u32).map(TokenId)
+/// Whether the text has numbers that the jsonschema crate does not compute exactly.
+pub(crate) fn is_beyond_oracle(text: &str) -> bool {
+    let numbers = text.split(|c: char| !c.is_ascii_alphanumeric() && !".+-".contains(c));
+    numbers.filter(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '-')).any(|word| {
+        let (digits, exponent) = word.split_once(['e', 'E']).unwrap_or((word, ""));
+        digits.len() > 14 || exponent.len() > 1
+    })
+}
+
+/// How a random text ended.
+pub(crate) enum Written {
+    Whole(String),
+    DeadEnd(Vec<u8>),
+    TooLong,
+}
+
+/// Writes a text by random choice among the allowed tokens, with a liking for tokens that close something.
+pub(crate) fn write_randomly(allowed: &mut Allowed, vocab: &Vocab, rng: &mut SmallRng) -> Written {
+    let mut matcher = allowed.start();
+    for _ in 0..600 {
+        let mask = allowed.mask(&mut matcher);
+        let tokens: Vec<_> = mask.iter().collect();
+        let closing: Vec<_> = tokens
+            .iter()
+            .copied()
+            .filter(|&token| matches!(vocab.piece(token), b"\"" | b"}" | b"]" | b""))
+            .collect();
+        let from = if closing.is_empty() || rng.random_bool(0.7) { &tokens } else { &closing };
+        if from.is_empty() {
+            return Written::DeadEnd(matcher.text().to_vec());
+        }
+        let token = from[rng.random_range(0..from.len())];
+        assert!(allowed.check(&mut matcher, token), "mask and check agree");
+        assert!(allowed.advance(&mut matcher, token), "mask and advance agree");
+        if vocab.is_end(token) || allowed.constraint().is_complete(&mut matcher) {
+            return Written::Whole(
+                String::from_utf8(matcher.text().to_vec()).expect("accepted text is UTF-8"),
+            );
+        }
+    }
+    Written::TooLong
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::decode::constraint::Endings;
-use crate::decode::vocab::TokenMask;
+use crate::decode::vocab::{TokenId, TokenMask};
 
 /// Masks beyond this many are thrown away and built again when needed: about 80 MB at 151,936 tokens.
 const MAX_MASKS: usize = 4_096;
@@ -36,6 +36,9 @@ pub(super) struct Inside {
     pub exits: Arc<[u32]>,
     /// What the bytes before those are.
     pub endings: Arc<Endings>,
+    /// The allowed tokens of the walked trie, and the bytes of the longest of them.
+    pub rest: Arc<[TokenId]>,
+    pub longest: usize,
 }
 
 /// Masks found so far.

@@ -99,11 +99,7 @@ impl Allowed {
 
     /// The mask as far as it depends on the states alone, and the whole mask for this text.
     fn find(&mut self, matcher: &mut Matcher) -> (Cached, Arc<TokenMask>) {
-        let twin = self.constraint.twin(matcher);
-        let inside = match self.cache.inside(twin) {
-            Some(inside) => inside.clone(),
-            None => self.find_inside(matcher, twin),
-        };
+        let inside = self.inside(matcher);
         let mut found = Found::default();
         if self.constraint.may_end(matcher) {
             found.tokens.extend_from_slice(self.vocab.ends());
@@ -118,10 +114,32 @@ impl Allowed {
         (Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into(), new_name }, whole)
     }
 
+    /// What is known about the state of the innermost value, found out if need be.
+    fn inside(&mut self, matcher: &Matcher) -> Inside {
+        let (twin, max_len) = self.constraint.twin(matcher);
+        let inside = match self.cache.inside(twin) {
+            Some(inside) => inside.clone(),
+            None => self.find_inside(matcher, twin),
+        };
+        match (max_len, inside.slice) {
+            (None, _) => inside,
+            // Up to the count of characters the same tokens may follow as without it.
+            (Some(max), Some(idx)) if max >= inside.longest as u64 => {
+                let words = self.vocab.slices()[idx].up_to(max);
+                let mask = TokenMask::from_words(words, self.vocab.len()).with(&inside.rest);
+                Inside { mask: Arc::new(mask), ..inside }
+            }
+            _ => match self.cache.inside(matcher.top()) {
+                Some(inside) => inside.clone(),
+                None => self.find_inside(matcher, matcher.top()),
+            },
+        }
+    }
+
     /// The mask as far as it depends on the state of the innermost value alone, or on that of its twin.
     fn find_inside(&mut self, matcher: &Matcher, twin: u32) -> Inside {
         let vocab = Arc::clone(&self.vocab);
-        let loose = self.constraint.loosened(matcher);
+        let loose = self.constraint.loosened(twin);
         let passing = loose.and_then(|loose| {
             let whole = |(idx, slice): (usize, &Slice)| {
                 let class = Class {
@@ -144,22 +162,29 @@ impl Allowed {
                 found.tokens.iter().for_each(|token| words[token.0 as usize / 64] |= 1 << (token.0 % 64));
                 TokenMask::from_words(words, vocab.len())
             }
-            None => TokenMask::of(found.tokens, vocab.len()),
+            None => TokenMask::of(found.tokens.clone(), vocab.len()),
         };
         let mut endings = Endings::default();
         for &node in found.set_aside.iter().filter(|_| self.constraint.is_in_name(matcher)) {
             let piece = vocab.piece(trie.first_token_below(node as usize));
             endings.add(&piece[..trie.nodes()[node as usize].depth as usize], node);
         }
-        let exits = found.set_aside.into();
-        let inside = Inside { mask: Arc::new(mask), slice, exits, endings: Arc::new(endings) };
+        let longest = found.tokens.iter().map(|&token| vocab.piece(token).len()).max().unwrap_or(0);
+        let inside = Inside {
+            mask: Arc::new(mask),
+            slice,
+            exits: found.set_aside.into(),
+            endings: Arc::new(endings),
+            rest: found.tokens.into(),
+            longest,
+        };
         self.cache.put_inside(twin, inside.clone());
         inside
     }
 
     /// The nodes where a name that the text is inside of ends as one that is mentioned or was there before.
     fn known_names(&mut self, matcher: &Matcher) -> Option<Vec<u32>> {
-        let twin = self.constraint.twin(matcher);
+        let (twin, _) = self.constraint.twin(matcher);
         let endings = Arc::clone(&self.cache.inside(twin)?.endings);
         self.constraint.known_names(matcher, &endings)
     }

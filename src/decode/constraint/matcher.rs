@@ -60,6 +60,11 @@ impl Matcher {
         (&self.frames, self.spot)
     }
 
+    /// The state of the innermost value.
+    pub(in crate::decode) fn top(&self) -> u32 {
+        self.spot.top
+    }
+
     /// How many values wait for another inside them.
     pub(in crate::decode) fn depth(&self) -> usize {
         self.frames.len()
@@ -213,9 +218,9 @@ impl Constraint {
         Some((matcher.spot.frame - lowest) as usize)
     }
 
-    /// The innermost string without what does not depend on single characters, if the text is inside one.
-    pub(in crate::decode) fn loosened(&mut self, matcher: &Matcher) -> Option<Loose> {
-        self.machine.loosened(matcher.spot.top)
+    /// A state of a string without what does not depend on single characters, if it is one.
+    pub(in crate::decode) fn loosened(&mut self, top: u32) -> Option<Loose> {
+        self.machine.loosened(top)
     }
 
     /// What a mask can depend on: the innermost state and those that wait, innermost first, each as a number that is
@@ -253,10 +258,12 @@ impl Constraint {
         self.machine.known_names(matcher.spot.top, &name, earlier, endings)
     }
 
-    /// A state whose mask is the same as far as a text stays inside the innermost value.
-    pub(in crate::decode) fn twin(&mut self, matcher: &Matcher) -> u32 {
+    /// A state whose mask is the same as far as a text stays inside the innermost value, and how many characters it
+    /// may have there at most.
+    pub(in crate::decode) fn twin(&mut self, matcher: &Matcher) -> (u32, Option<u64>) {
         let loose = self.machine.loosened(matcher.spot.top);
-        loose.and_then(Loose::twin).unwrap_or(matcher.spot.top)
+        let twin = loose.and_then(Loose::twin).unwrap_or(matcher.spot.top);
+        (twin, loose.and_then(Loose::count))
     }
 
     /// How many characters of a class may follow, whichever they are, if it is as many as its tokens have.

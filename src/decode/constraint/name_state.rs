@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::expr::ExprId;
 use super::lex::{Lex, LexStep};
-use super::local::{Choice, Edge, Name, Outcome};
+use super::local::{Choice, Edge, Name, Names, Outcome};
 use super::machine::Machine;
 use super::plan::Roster;
 use super::policy::Spelling;
@@ -30,6 +30,9 @@ impl Machine {
         for &byte in bytes {
             next = next.narrowed(&roster, byte);
         }
+        if next.lo == next.hi {
+            next = self.other_name(&next);
+        }
         next.others = name.others.and_then(|others| {
             let others = Arc::clone(self.residuals.get(others));
             let left: Vec<_> = others.iter().map(|&id| self.graph.name_bytes(id, bytes)).collect();
@@ -38,6 +41,16 @@ impl Machine {
         let possible = next.others.is_some()
             || self.mentioned_possible(&names.choice, next.lo as usize..next.hi as usize);
         possible.then_some(next)
+    }
+
+    /// The name once no mentioned name begins so. Where every name may come all objects share its states.
+    pub(super) fn other_name(&mut self, name: &Name) -> Name {
+        let mut names = name.names;
+        if self.names.get(names).choice == Choice::Free {
+            let order = self.orders.id(Vec::new());
+            names = self.names.id(Names { order, choice: Choice::Free });
+        }
+        Name { names, lo: 0, hi: 0, depth: 0, ..name.clone() }
     }
 
     fn other_possible(&mut self, choice: &Choice, left: &[ExprId]) -> bool {
@@ -101,11 +114,6 @@ impl Machine {
 }
 
 impl Name {
-    /// The name once no mentioned name begins so.
-    pub(super) fn other(&self) -> Self {
-        Self { lo: 0, hi: 0, depth: 0, ..self.clone() }
-    }
-
     /// One more decoded byte.
     fn narrowed(&self, roster: &Roster, byte: u8) -> Self {
         let names = &roster.names[self.lo as usize..self.hi as usize];
@@ -113,7 +121,7 @@ impl Name {
         let from = names.partition_point(|name| name.bytes.get(at).is_none_or(|&b| b < byte)) as u32;
         let to = names.partition_point(|name| name.bytes.get(at).is_none_or(|&b| b <= byte)) as u32;
         if from == to {
-            return self.other();
+            return Self { lo: 0, hi: 0, depth: 0, ..self.clone() };
         }
         Self { lo: self.lo + from, hi: self.lo + to, depth: self.depth + 1, ..self.clone() }
     }

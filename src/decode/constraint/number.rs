@@ -102,6 +102,14 @@ impl NumberSet {
         (!set.possible(&prefix, plain || self.digits_only)).then_some(false)
     }
 
+    /// Whether nothing but being an integer is left to show for a positive or negative number that begins so.
+    pub(super) fn asks_only_integer(&self, text: &str) -> bool {
+        let whole = Self { step: None, ..self.clone() };
+        let prefix = Prefix::read(text);
+        let set = if prefix.negative { whole.mirrored() } else { whole };
+        !self.digits_only && self.step.as_ref().is_some_and(Decimal::is_one) && set.holds_from(&prefix, false)
+    }
+
     /// The set of the opposite numbers, so that below only magnitudes matter.
     fn mirrored(&self) -> Self {
         let flip = |bound: &Bound| Bound { at: bound.at.negated(), exclusive: bound.exclusive };

@@ -111,9 +111,21 @@ impl Machine {
             })
         })?;
         let goals = self.goals.id(goals);
-        // Once nothing depends on the digits any more, all numbers share their states.
-        let text = if self.reads_text(goals, form) { text } else { "" };
+        // Once nothing depends on the digits any more, all numbers share their states; integers need only their zeros.
+        let text = match self.reads_text(goals, form) {
+            false => String::new(),
+            true if digits == Digits::Whole && self.asks_only_integer(goals, text) => as_integer(text),
+            true => text.to_owned(),
+        };
         Some(self.local(Local::Number { goals, digits, form, text: text.into() }))
+    }
+
+    fn asks_only_integer(&self, goals: Id<Goals>, text: &str) -> bool {
+        self.goals.get(goals).all().all(|id| match self.graph.exprs.get(id) {
+            Expr::True => true,
+            Expr::Leaf(Leaf::Number(set)) => set.asks_only_integer(text),
+            _ => false,
+        })
     }
 
     fn reads_text(&self, goals: Id<Goals>, form: Form) -> bool {
@@ -147,4 +159,11 @@ impl Machine {
             _ => true,
         })
     }
+}
+
+/// A whole number that a fraction or exponent turns into an integer exactly when it does so for the given one.
+fn as_integer(text: &str) -> String {
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    let zeros = text.len() - text.trim_end_matches('0').len();
+    format!("{sign}1{}", "0".repeat(zeros))
 }

@@ -83,7 +83,10 @@ impl Machine {
     /// The same name as if no mentioned name began so, where every name may come.
     pub(super) fn any_name(&mut self, local: LocalId) -> LocalId {
         match &*Arc::clone(self.locals.get(Id::new(local))) {
-            Local::Name(name) if self.names.get(name.names).choice == Choice::Free => self.name(name.other()),
+            Local::Name(name) if self.names.get(name.names).choice == Choice::Free => {
+                let other = self.other_name(name);
+                self.name(other)
+            }
             _ => local,
         }
     }
@@ -110,8 +113,8 @@ impl Machine {
         {
             return None;
         }
-        let roster = self.rosters.get(&names.order.idx)?;
-        let mentioned = &roster.names[name.lo as usize..name.hi as usize];
+        let roster = self.rosters.get(&names.order.idx);
+        let mentioned = roster.map_or(&[][..], |roster| &roster.names[name.lo as usize..name.hi as usize]);
         let rests = mentioned.iter().map(|candidate| &candidate.bytes[name.depth as usize..]);
         let earlier = earlier.iter().filter_map(|name| name.strip_prefix(written));
         let mut nodes: Vec<_> = rests.chain(earlier).flat_map(|rest| endings.nodes(rest)).copied().collect();

@@ -33,9 +33,14 @@ pub(in crate::decode) struct Loose {
 }
 
 impl Loose {
-    /// A state in which the same tokens may follow, as long as they stay inside the string.
+    /// A state in which the same tokens may follow, as long as they stay inside the string and within the count.
     pub(super) fn twin(self) -> Option<LocalId> {
-        (self.free && self.max_len.is_none()).then_some(self.local)
+        self.free.then_some(self.local)
+    }
+
+    /// How many characters may still come, if nothing else speaks against any.
+    pub(super) fn count(self) -> Option<u64> {
+        self.max_len.filter(|_| self.free)
     }
 }
 
@@ -57,7 +62,8 @@ impl Machine {
             }
             Local::Name(name) if name.lex == Lex::Plain && name.others.is_some() => {
                 let free = self.names.get(name.names).choice == Choice::Free;
-                let local = self.name(name.other());
+                let other = self.other_name(name);
+                let local = self.name(other);
                 Some(Loose { local, max_len: None, free })
             }
             _ => None,

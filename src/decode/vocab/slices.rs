@@ -5,8 +5,9 @@ use super::trie::Trie;
 use super::{Token, TokenId, TokenKind};
 
 /// Characters that can stand in a JSON string as they are, largest set first.
-const CLASSES: [fn(char) -> bool; 6] = [
+const CLASSES: [fn(char) -> bool; 7] = [
     |c| c >= ' ' && c != '"' && c != '\\',
+    |c| c >= ' ' && (!c.is_ascii_punctuation() || "_-".contains(c)),
     |c| (' '..='~').contains(&c) && c != '"' && c != '\\',
     |c| c.is_ascii_alphanumeric() || "._~:/@!$&'()*+,;=-".contains(c),
     |c| c.is_ascii_alphanumeric() || "_-".contains(c),

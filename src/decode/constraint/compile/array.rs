@@ -9,6 +9,9 @@ use crate::decode::constraint::tables::Items;
 
 const GROUP: [&str; 3] = ["prefixItems", "items", "additionalItems"];
 
+/// Listed values are counted one by one up to so many; beyond that items are compared.
+const MOST_VALUES: usize = 16;
+
 impl<'s> Compiler<'s> {
     /// The three keywords together, compiled at the first of them.
     pub(super) fn items(&mut self, keywords: &'s Keywords, keyword: &str) -> ExprId {
@@ -72,11 +75,33 @@ impl<'s> Compiler<'s> {
         self.whole(keyword, value)
     }
 
-    pub(super) fn unique(&mut self, value: &'s Value) -> ExprId {
+    pub(super) fn unique(&mut self, keywords: &'s Keywords, value: &'s Value) -> ExprId {
         match value {
-            Value::Bool(true) => self.graph.exprs.leaf(Leaf::Unique),
+            Value::Bool(true) => match self.few_values(keywords) {
+                Some(values) => self.each_once(values),
+                None => self.graph.exprs.leaf(Leaf::Unique),
+            },
             Value::Bool(false) => TRUE,
             _ => self.refuse("uniqueItems", "it must be true or false"),
         }
+    }
+
+    /// The values that all items are among, when they are listed and few.
+    fn few_values(&self, keywords: &'s Keywords) -> Option<&'s [Value]> {
+        let (None, Some(items)) = self.list_and_rest(keywords) else { return None };
+        let schema = keywords.get(items)?;
+        let is_alone = !(self.draft.ref_stands_alone() && schema.get("$ref").is_some());
+        let values = schema.get("enum")?.as_array()?;
+        (is_alone && values.len() <= MOST_VALUES).then_some(values)
+    }
+
+    /// "None of the values comes twice." Unlike a comparison at the end of an item this never offers a used value.
+    fn each_once(&mut self, values: &'s [Value]) -> ExprId {
+        let mut parts = Vec::with_capacity(values.len());
+        for value in values {
+            let item = self.constant(value);
+            parts.push(self.graph.exprs.leaf(Leaf::Contains { item, min: 0, max: Some(1) }));
+        }
+        self.graph.exprs.and(&parts)
     }
 }

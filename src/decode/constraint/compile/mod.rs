@@ -195,7 +195,7 @@ impl<'s> Compiler<'s> {
             }
             "items" | "prefixItems" | "additionalItems" => self.items(keywords, keyword),
             "contains" => self.contains(keywords, value),
-            "uniqueItems" => self.unique(value),
+            "uniqueItems" => self.unique(keywords, value),
             _ => TRUE,
         }
     }
