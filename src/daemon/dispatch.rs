@@ -12,7 +12,7 @@ use crate::store::{ModelId, RevisionId};
 /// Orders sent beyond the slots, so that a slot that falls free has its next attempt at hand.
 const SPARE_ORDERS: usize = 2;
 
-/// Deaths of a worker without one finished attempt between them, after which its model is given up.
+/// Deaths of a worker in a row with nothing seated, after which its model is given up.
 const MAX_IDLE_DEATHS: u32 = 2;
 
 /// What the daemon should do with its worker.
@@ -256,9 +256,12 @@ impl Dispatch {
             }
         }
         casualties.attempts.reverse();
-        if let Stage::Loading(model) | Stage::Ready(model) = stage {
+        if !casualties.attempts.is_empty() {
+            // Each attempt may take a worker with it only so often, so that these deaths come to an end by themselves.
+            self.idle_deaths = 0;
+        } else if let Stage::Loading(model) | Stage::Ready(model) = stage {
             self.idle_deaths += 1;
-            if casualties.attempts.is_empty() && self.idle_deaths >= MAX_IDLE_DEATHS {
+            if self.idle_deaths >= MAX_IDLE_DEATHS {
                 self.given_up.insert(model, how.to_owned());
                 self.idle_deaths = 0;
                 casualties.gives_up = Some(model);
