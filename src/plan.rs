@@ -135,6 +135,7 @@ pub fn questions(subject: &Subject, sweep: &Sweep) -> Result<Vec<Question>, prom
     let writer = Writer::new(&subject.scenario)?;
     let schema = Constraint::Schema(Arc::new(subject.scenario.schema.clone()));
     let unsupported = unsupported(&subject.scenario, &sweep.profile);
+    let profile = sweep.profile.unnamed();
     let mut questions = Vec::new();
     for (case, id) in subject.scenario.cases.iter().zip(&subject.cases) {
         let plain = writer.write(false, &case.text)?;
@@ -146,7 +147,7 @@ pub fn questions(subject: &Subject, sweep: &Sweep) -> Result<Vec<Question>, prom
                 Constrained::Json => (Constraint::Json, None),
                 Constrained::Schema => (schema.clone(), unsupported.clone()),
             };
-            let digest = digest(strategy, messages, &constraint, &sweep.profile);
+            let digest = digest(strategy, messages, &constraint, &profile);
             let target = Target { case: *id, revision: subject.revision };
             let messages = Arc::clone(messages);
             questions.push(Question { strategy, messages, constraint, target, unsupported, digest });

@@ -66,12 +66,17 @@ fn a_key_changes_with_exactly_what_can_change_the_text() {
     let base: Ingredients = ("", r#"{"type": "object"}"#, "text", "m");
     let described = r#"{"type": "object", "description": "other words"}"#;
     // What is changed, and for which strategies that makes another text possible.
-    let table: [(&str, Ingredients, [bool; 5]); 6] = [
+    let table: [(&str, Ingredients, [bool; 5]); 7] = [
         ("nothing", base, [false; 5]),
         ("the schema's words", ("", described, "text", "m"), [false, true, true, true, true]),
         ("the message", ("", base.1, "texts", "m"), [true; 5]),
         ("the model", ("", base.1, "text", "n"), [true; 5]),
         ("the profile", ("[profiles.greedy]\nmax_tokens = 9", base.1, "text", "m"), [true; 5]),
+        (
+            "the profile's name",
+            ("[sweep]\nprofile = \"other\"\n[profiles.other]\ntop_p = 1.0", base.1, "text", "m"),
+            [false; 5],
+        ),
         ("slots and threads", ("[engine]\nslots = 1\nthreads = 1", base.1, "text", "m"), [false; 5]),
     ];
     for (what, (settings, schema, text, model), changes) in table {

@@ -34,11 +34,16 @@ fn exit_codes_say_what_happened() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bad.toml"), "[engine]\nslot = 1\n").unwrap();
     fs::write(folder.path().join("bad.json"), "{\"name\": 1}").unwrap();
-    fs::write(folder.path().join("good.jsonl"), "{\"scenario\": \"a\", \"text\": \"t\", \"expected\": {}}\n").unwrap();
+    fs::write(folder.path().join("good.jsonl"), "{\"scenario\": \"a\", \"text\": \"t\", \"expected\": {}}\n")
+        .unwrap();
     let table: [(&[&str], i32, &str); 12] = [
         (&["config", "check"], 0, ""),
         (&["frobnicate"], 2, "unrecognized subcommand"),
-        (&["--config", "bad.toml", "status"], 78, "bad.toml, line 2: there is no key `engine.slot`; did you mean `engine.slots`?"),
+        (
+            &["--config", "bad.toml", "status"],
+            78,
+            "bad.toml, line 2: there is no key `engine.slot`; did you mean `engine.slots`?",
+        ),
         (&["--config", "absent.toml", "status"], 78, "absent.toml"),
         (&["--set", "engine.slots=0", "config", "check"], 78, "engine.slots"),
         (&["status"], 3, ""),
@@ -77,7 +82,8 @@ fn json_output_is_json_and_documents_are_whole() {
 }
 
 fn vectors() -> Option<Vec<Value>> {
-    let shared = std::env::var("NIGHTJAR_SHARED").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
+    let shared = std::env::var("NIGHTJAR_SHARED")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
     let path = Path::new(&shared).join("vectors/llmstructbench-open.jsonl");
     let Ok(text) = fs::read_to_string(&path) else {
         println!("skipped: {} is not there", path.display());
@@ -109,7 +115,8 @@ fn score_judges_outputs_made_elsewhere_exactly_as_the_vectors_say() {
     let input: String = lines.iter().flat_map(|line| [line.to_string(), "\n".into()]).collect();
     let output = nightjar(folder.path(), &["score", "-"], &input);
     assert!(output.status.success(), "{}", stderr(&output));
-    let judged: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let judged: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(judged.len(), wanted.len());
     for (got, want) in judged.iter().zip(wanted) {
         assert_eq!(got["id"], want["name"]);
@@ -133,7 +140,8 @@ fn score_sums_up_groups_as_the_vectors_say() {
     let folder = tempfile::tempdir().unwrap();
     for corpus in vectors.iter().filter(|vector| vector["kind"] == "corpus") {
         let documents = corpus["documents"].as_array().unwrap();
-        let input: String = documents.iter().flat_map(|document| [document.to_string(), "\n".into()]).collect();
+        let input: String =
+            documents.iter().flat_map(|document| [document.to_string(), "\n".into()]).collect();
         let output = nightjar(folder.path(), &["score", "-", "--summary"], &input);
         let last = stdout(&output).lines().last().unwrap().to_owned();
         let summary: Value = serde_json::from_str(&last).unwrap();
@@ -153,7 +161,7 @@ fn recorded_outputs_stand_in_the_leaderboard_and_follow_a_correction() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = |scenario: &str| {
         fs::write(folder.path().join("parcels.json"), scenario).unwrap();
-        let arguments = ["--set", "models=", "--set", "inbox.settle_ms=20", "sweep", "parcels.json"];
+        let arguments = ["--set", "models=[]", "--set", "inbox.settle_ms=20", "sweep", "parcels.json"];
         let output = nightjar(folder.path(), &arguments, "");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     };
@@ -162,8 +170,10 @@ fn recorded_outputs_stand_in_the_leaderboard_and_follow_a_correction() {
         nightjar(folder.path(), &to, lines)
     };
     let flawless = || -> Vec<(String, u64)> {
-        let rows: Value = serde_json::from_str(&stdout(&nightjar(folder.path(), &["--json", "leaderboard"], ""))).unwrap();
-        let row = |row: &Value| (row["model"].as_str().unwrap().to_owned(), row["flawless"].as_u64().unwrap());
+        let rows: Value =
+            serde_json::from_str(&stdout(&nightjar(folder.path(), &["--json", "leaderboard"], ""))).unwrap();
+        let row =
+            |row: &Value| (row["model"].as_str().unwrap().to_owned(), row["flawless"].as_u64().unwrap());
         rows.as_array().unwrap().iter().map(row).collect()
     };
     sweep(PARCELS);
@@ -175,7 +185,11 @@ fn recorded_outputs_stand_in_the_leaderboard_and_follow_a_correction() {
     }
     assert_eq!(flawless(), [("api".to_owned(), 1)]);
     sweep(&PARCELS.replace(r#"{"n": 2}"#, r#"{"n": 3}"#));
-    assert_eq!(flawless(), [("api".to_owned(), 2)], "the corrected case is judged again, and not asked for again");
+    assert_eq!(
+        flawless(),
+        [("api".to_owned(), 2)],
+        "the corrected case is judged again, and not asked for again"
+    );
 
     for (lines, words) in [
         (lines, "not what the scenario's case `b` expects"),

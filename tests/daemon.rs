@@ -2,8 +2,8 @@
 
 mod house;
 
-use nightjar::store::{Reader, RunCommand, RunEnding};
 use house::{House, rows, scenario};
+use nightjar::store::{Reader, RunCommand, RunEnding};
 
 const WORDS: [(&str, &str, &str); 3] = [
     ("right", r#"{"word": "yes", "n": 1}"#, r#"{"word": "yes", "n": 1}"#),

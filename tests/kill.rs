@@ -27,7 +27,8 @@ fn house(settings: &str) -> Option<tempfile::TempDir> {
     );
     fs::write(folder.path().join("config.toml"), config).unwrap();
     for name in ["support_tickets", "sick_leave"] {
-        let text = fs::read_to_string(format!("{}/scenarios/{name}.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let text =
+            fs::read_to_string(format!("{}/scenarios/{name}.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
         let mut scenario: serde_json::Value = serde_json::from_str(&text).unwrap();
         scenario["cases"].as_array_mut().unwrap().truncate(2);
         fs::write(folder.path().join(format!("state/inbox/{name}.json")), scenario.to_string()).unwrap();
@@ -44,6 +45,8 @@ impl Sweep {
         let child = Command::new(env!("CARGO_BIN_EXE_nightjar"))
             .args(["--config", "config.toml", "sweep"])
             .current_dir(folder)
+            // For the tests, and no key of any configuration.
+            .env_remove("NIGHTJAR_SHARED")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -84,8 +87,7 @@ fn rows(folder: &Path, sql: &str) -> Vec<String> {
 }
 
 /// What an attempt is and what came of it: all that must not depend on how often the daemon died.
-const TEXTS: &str =
-    "SELECT key || '|' || try || '|' || finish || '|' || n_output || '|' || output FROM attempts ORDER BY key, try";
+const TEXTS: &str = "SELECT key || '|' || try || '|' || finish || '|' || n_output || '|' || output FROM attempts ORDER BY key, try";
 
 #[test]
 fn a_daemon_killed_ten_times_ends_with_the_rows_of_one_that_was_not() {
@@ -127,7 +129,9 @@ fn decoding(sweep: &Sweep, folder: &Path, attempts: usize) -> u32 {
 fn n_attempts(folder: &Path) -> usize {
     // The table is not there for the first moments of a database's life.
     let connection = Connection::open(database(folder)).unwrap();
-    connection.query_row("SELECT count(*) FROM attempts WHERE finish <> 'errored'", [], |row| row.get(0)).unwrap_or(0)
+    connection
+        .query_row("SELECT count(*) FROM attempts WHERE finish <> 'errored'", [], |row| row.get(0))
+        .unwrap_or(0)
 }
 
 #[test]

@@ -35,7 +35,10 @@ fn scenarios() -> Vec<Scenario> {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     files.sort();
     assert_eq!(files.len(), 5);
-    files.iter().map(|path| parse(&fs::read_to_string(path).unwrap()).expect("a shipped scenario").scenario).collect()
+    files
+        .iter()
+        .map(|path| parse(&fs::read_to_string(path).unwrap()).expect("a shipped scenario").scenario)
+        .collect()
 }
 
 /// One attempt at the first case of every scenario, decoded by the model.
@@ -57,32 +60,47 @@ fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Ve
     }
     sender.send(Request::Finish).unwrap();
     let mut done: Vec<Option<Generation>> = vec![None; scenarios.len()];
-    serve(model, Shape { slots: OPTIONS.slots, batch: OPTIONS.batch, reuse: true }, &receiver, &mut |reply| {
-        if let Reply::Done { id, generation } = reply {
-            done[id as usize] = Some(*generation);
-        }
-    })
+    serve(
+        model,
+        Shape { slots: OPTIONS.slots, batch: OPTIONS.batch, reuse: true },
+        &receiver,
+        &mut |reply| {
+            if let Reply::Done { id, generation } = reply {
+                done[id as usize] = Some(*generation);
+            }
+        },
+    )
     .unwrap();
     done.into_iter().map(|generation| generation.expect("every attempt ends")).collect()
 }
 
 /// Hot enough that the free choice is often nonsense, so that masks decide a good part of the text.
-const HOT: &str = "[sweep]\nprofile = \"hot\"\n[profiles.hot]\ntemperature = 1.4\nmask_first = true\nmax_tokens = 100";
+const HOT: &str =
+    "[sweep]\nprofile = \"hot\"\n[profiles.hot]\ntemperature = 1.4\nmask_first = true\nmax_tokens = 100";
 const GREEDY: &str = "[profiles.greedy]\nmax_tokens = 100";
 
 #[test]
 fn what_a_model_completes_under_a_schema_the_schema_accepts() {
-    let Some(path) = models().into_iter().find(|path| path.to_string_lossy().contains("smollm2")) else { return };
+    let Some(path) = models().into_iter().find(|path| path.to_string_lossy().contains("smollm2")) else {
+        return;
+    };
     let scenarios = scenarios();
     let mut n_complete = 0;
     with_model(&path, OPTIONS, |model| {
         for settings in [GREEDY, HOT] {
             let generations = generate(model, &scenarios, settings);
             for (scenario, generation) in scenarios.iter().zip(generations) {
-                assert!(!matches!(generation.finish, Finish::DeadEnd | Finish::Errored | Finish::UnsupportedSchema), "{generation:?}");
+                assert!(
+                    !matches!(
+                        generation.finish,
+                        Finish::DeadEnd | Finish::Errored | Finish::UnsupportedSchema
+                    ),
+                    "{generation:?}"
+                );
                 if generation.finish == Finish::Complete {
                     n_complete += 1;
-                    let value: serde_json::Value = serde_json::from_str(&generation.output).expect("complete JSON");
+                    let value: serde_json::Value =
+                        serde_json::from_str(&generation.output).expect("complete JSON");
                     let validator = jsonschema::validator_for(&scenario.schema).unwrap();
                     assert!(validator.is_valid(&value), "{}: {}", scenario.name, generation.output);
                 }
@@ -98,10 +116,16 @@ fn what_a_model_completes_under_a_schema_the_schema_accepts() {
 fn tokens_spell_what_was_tokenised_and_special_tokens_spell_nothing() {
     for path in models() {
         with_model(&path, OPTIONS, |model| {
-            let texts = ["{\"name\": \"Łukasz Żółw\", \"n\": -1.5e3}", "日本語 🦜 naïve\r\n\ttab", "x".repeat(300).as_str()].map(str::to_owned);
+            let texts = [
+                "{\"name\": \"Łukasz Żółw\", \"n\": -1.5e3}",
+                "日本語 🦜 naïve\r\n\ttab",
+                "x".repeat(300).as_str(),
+            ]
+            .map(str::to_owned);
             for text in &texts {
                 let tokens = model.tokenize(text);
-                let bytes: Vec<u8> = tokens.iter().flat_map(|token| model.vocab().piece(*token)).copied().collect();
+                let bytes: Vec<u8> =
+                    tokens.iter().flat_map(|token| model.vocab().piece(*token)).copied().collect();
                 let spelt = String::from_utf8(bytes).unwrap();
                 // SentencePiece vocabularies put a space in front of a text.
                 assert!(spelt == *text || spelt == format!(" {text}"), "{}: {spelt:?}", path.display());
@@ -110,7 +134,11 @@ fn tokens_spell_what_was_tokenised_and_special_tokens_spell_nothing() {
             assert!(!vocab.ends().is_empty(), "{}", path.display());
             assert!(vocab.ends().iter().all(|end| vocab.is_special(*end)));
             let (bos, name) = model.card().bos.clone().expect("these models have one");
-            assert_eq!(model.tokenize(&name).iter().map(|token| token.0).collect::<Vec<_>>(), [bos], "{name}");
+            assert_eq!(
+                model.tokenize(&name).iter().map(|token| token.0).collect::<Vec<_>>(),
+                [bos],
+                "{name}"
+            );
         })
         .unwrap();
     }

@@ -136,7 +136,7 @@ fn a_bad_file_blocks_only_itself_and_says_what_would_be_right() {
     house.drop_in("bad.json", r#"{"name": "bad", "casess": []}"#);
     house.drop_in("lost.jsonl", r#"{"scenario": "wrds", "text": "x", "expected": {}}"#);
     house.drop_in("words.json", &scenario("words", &WORDS));
-    house.sweep().unwrap();
+    assert_eq!(house.sweep().unwrap().n_rejected, 2);
     let rejected = house.state().join("rejected");
     let sidecar = |name: &str| fs::read_to_string(rejected.join(name)).unwrap();
     assert!(sidecar("bad.error.json").contains("casess"), "{}", sidecar("bad.error.json"));

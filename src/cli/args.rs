@@ -98,7 +98,7 @@ pub struct Leaderboard {
     #[arg(long)]
     pub scenario: Option<String>,
     /// A table of the paper instead: III strategies, IV wins, VI error classes
-    #[arg(long, value_enum, ignore_case = true)]
+    #[arg(long, value_enum, ignore_case = true, conflicts_with_all = ["strategy", "scenario"])]
     pub table: Option<Table>,
     /// How to print it
     #[arg(long, value_enum, default_value = "text")]

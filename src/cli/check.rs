@@ -88,7 +88,9 @@ fn summary(session: &Session, scenario: &Scenario) -> Summary {
 fn in_words(report: &Report) -> String {
     let file = report.file.display();
     let headline = match (&report.scenario, report.problems.len()) {
-        (Some(scenario), _) => format!("{file}: good, scenario {} with {} cases", scenario.name, scenario.cases),
+        (Some(scenario), _) => {
+            format!("{file}: good, scenario {} with {} cases", scenario.name, scenario.cases)
+        }
         (None, 0) => format!("{file}: good"),
         (None, n) => format!("{file}: {n} problems"),
     };

@@ -18,13 +18,7 @@ pub(super) fn run(session: &Session, what: &Leaderboard) -> anyhow::Result<Exit>
     let reader = Reader::open(&path)?;
     match what.table {
         None => leaderboard(session, &reader, what)?,
-        Some(table) => {
-            ensure!(
-                what.strategy.is_none() && what.scenario.is_none(),
-                "--table is over all strategies and scenarios; leave out --strategy and --scenario"
-            );
-            paper_table(session, &reader, table, what.format)?;
-        }
+        Some(table) => paper_table(session, &reader, table, what.format)?,
     }
     Ok(Exit::Done)
 }

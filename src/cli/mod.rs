@@ -141,8 +141,10 @@ fn layers(global: &Global) -> anyhow::Result<(Vec<Layer>, Option<PathBuf>)> {
             return Err(config::Error::Syntax { origin, message: error.to_string() }.into());
         }
     };
-    let ours =
-        std::env::vars().filter(|(name, _)| name.starts_with("NIGHTJAR_") && name != "NIGHTJAR_CONFIG");
+    // Not `vars`, which panics at any variable that is not UTF-8, whoever it belongs to.
+    let text = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())));
+    let ours = text.filter(|(name, _)| name.starts_with("NIGHTJAR_") && name != "NIGHTJAR_CONFIG");
     layers.push(Layer::environment(ours)?);
     layers.push(Layer::flags(global.set.iter().map(String::as_str))?);
     Ok((layers, origin))

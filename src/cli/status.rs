@@ -33,6 +33,7 @@ pub(super) fn run(session: &Session, follow: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::NotRunning);
     }
     let reader = Reader::open(&path)?;
+    let mut followed = false;
     loop {
         let Some(answer) = reader.status()?.map(|status| answer(status, is_locked(state))) else {
             session.print(&serde_json::json!({ "running": false }), || "nothing has been run yet".into())?;
@@ -45,8 +46,10 @@ pub(super) fn run(session: &Session, follow: bool) -> anyhow::Result<Exit> {
             session.print(&answer, || report::status::status(&status, Timestamp::now(), answer.running))?;
         }
         if !answer.running {
-            return Ok(Exit::NotRunning);
+            // Followed to its end, it was running when it was asked for.
+            return Ok(if followed { Exit::Done } else { Exit::NotRunning });
         }
+        followed = follow;
         if !follow {
             return Ok(Exit::Done);
         }

@@ -1,12 +1,13 @@
 //! `nightjar daemon` and `nightjar sweep`: the same pipeline, with and without an end.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::{Exit, Session};
+use super::{Exit, Session, println};
 use crate::config::Config;
 use crate::daemon::{self, Ending, Setup};
 use crate::decode::engine::process::Launch;
@@ -17,7 +18,11 @@ pub(super) fn daemon(session: Session) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn sweep(session: Session, files: &[PathBuf]) -> anyhow::Result<Exit> {
-    let inbox = session.config.paths.state.join("inbox");
+    let state = &session.config.paths.state;
+    if daemon::is_locked(state) {
+        return Err(daemon::Error::Locked(state.clone()).into());
+    }
+    let inbox = state.join("inbox");
     fs::create_dir_all(&inbox).with_context(|| inbox.display().to_string())?;
     for file in files {
         drop_in(file, &inbox)?;
@@ -26,7 +31,7 @@ pub(super) fn sweep(session: Session, files: &[PathBuf]) -> anyhow::Result<Exit>
 }
 
 fn run(session: Session, command: RunCommand) -> anyhow::Result<Exit> {
-    let Session { config, console, places, .. } = session;
+    let Session { config, console, places, json, .. } = session;
     let arguments = worker_arguments(&config);
     let program = std::env::current_exe().context("this program's own path")?;
     let bar = console.clone();
@@ -51,7 +56,11 @@ fn run(session: Session, command: RunCommand) -> anyhow::Result<Exit> {
     };
     let ending = daemon::run(setup);
     console.clear();
-    Ok(exit(&ending?))
+    let ending = ending?;
+    if json {
+        println(&serde_json::to_string_pretty(&ending)?)?;
+    }
+    Ok(exit(&ending))
 }
 
 fn worker_arguments(config: &Config) -> Vec<String> {
@@ -71,25 +80,48 @@ fn exit(ending: &Ending) -> Exit {
     for (model, why) in &ending.given_up {
         eprintln!("nightjar: {model} could not be run: {why}");
     }
+    for problem in ending.unusable.iter().chain(&ending.failed_scenarios) {
+        eprintln!("nightjar: {problem}");
+    }
+    if ending.n_rejected > 0 {
+        eprintln!("nightjar: {} files were rejected; rejected/ says why", ending.n_rejected);
+    }
     if ending.n_errored > 0 {
         eprintln!("nightjar: {} attempts ended as errored; the view `coverage` shows them", ending.n_errored);
     }
-    if ending.interrupted && ending.n_missing > 0 {
+    let left = ending.n_missing > 0 || ending.inbox_left;
+    let failed =
+        ending.n_errored + ending.n_rejected + ending.unusable.len() + ending.failed_scenarios.len() > 0;
+    if ending.interrupted && left {
         eprintln!("nightjar: stopped with {} attempts left; start again to go on", ending.n_missing);
         Exit::Interrupted
-    } else if ending.n_errored > 0 || !ending.given_up.is_empty() || ending.n_missing > 0 {
+    } else if failed || !ending.given_up.is_empty() || (left && !ending.interrupted) {
         Exit::Failure
     } else {
         Exit::Done
     }
 }
 
-/// Copies a file into the inbox the way every writer should: under a name that is not looked at, then renamed.
+/// Copies a file into the inbox the way every writer should: under a name that is not looked at, then put in place whole.
+/// Nothing that is there already is replaced.
 fn drop_in(file: &Path, inbox: &Path) -> anyhow::Result<()> {
-    let Some(name) = file.file_name() else { bail!("{}: not a file", file.display()) };
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    let hidden = inbox.join(hidden);
+    let name = file.file_name().and_then(OsStr::to_str).filter(|name| !is_ignored(name));
+    let Some(name) = name else {
+        bail!("{}: the inbox does not look at files of such a name", file.display());
+    };
+    let hidden = inbox.join(format!(".{name}"));
     fs::copy(file, &hidden).with_context(|| file.display().to_string())?;
-    fs::rename(&hidden, inbox.join(name)).with_context(|| inbox.display().to_string())
+    let placed = (1..)
+        .map(|n| if n == 1 { inbox.join(name) } else { inbox.join(format!("{n}-{name}")) })
+        .find_map(|target| match fs::hard_link(&hidden, target) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+            result => Some(result),
+        });
+    fs::remove_file(&hidden).with_context(|| hidden.display().to_string())?;
+    placed.transpose().map(|_| ()).with_context(|| inbox.display().to_string())
+}
+
+/// As the inbox's own rule for files that are still being written.
+fn is_ignored(name: &str) -> bool {
+    name.starts_with('.') || [".tmp", ".part", "~"].iter().any(|ending| name.ends_with(ending))
 }

@@ -175,6 +175,8 @@ fn check_ranges(written: &Written, origins: &layer::Origins) -> Result<(), Error
         ("engine.threads", u64::from(engine.threads), 0, 1024),
         ("engine.batch", u64::from(engine.batch), 32, 65_536),
         ("engine.stall_s", engine.stall_s, 1, 86_400),
+        ("engine.grace_s", engine.grace_s, 0, 86_400),
+        ("inbox.settle_ms", written.inbox.settle_ms, 0, 600_000),
         ("sweep.repeats", u64::from(sweep.repeats), 1, 1000),
         ("inbox.rescan_s", written.inbox.rescan_s, 1, 86_400),
     ];

@@ -1,9 +1,9 @@
 //! Who is asked what next: queues, what is in flight, and what becomes of it when a worker dies. No I/O, no clock.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::decode::engine::frames::{Generation, Order};
+use crate::decode::engine::frames::{Finish, Generation, Order};
 use crate::decode::profile::Profile;
 use crate::plan::{Attempt, MAX_TRIES};
 use crate::scenario::Strategy;
@@ -13,7 +13,7 @@ use crate::store::{ModelId, RevisionId};
 const SPARE_ORDERS: usize = 2;
 
 /// Deaths of a worker in a row with nothing seated, after which its model is given up.
-const MAX_IDLE_DEATHS: u32 = 2;
+const MAX_IDLE_DEATHS: usize = 2;
 
 /// What the daemon should do with its worker.
 #[derive(Debug, PartialEq)]
@@ -61,9 +61,11 @@ pub(super) struct Dispatch {
     flights: BTreeMap<u64, Flight>,
     next_id: u64,
     stage: Stage,
-    idle_deaths: u32,
+    last_model: Option<ModelId>,
+    n_idle_deaths: usize,
+    n_deaths: usize,
     given_up: HashMap<ModelId, String>,
-    prompts_asked: std::collections::HashSet<(ModelId, RevisionId, Strategy)>,
+    prompts_kept: HashSet<(ModelId, RevisionId, Strategy)>,
     draining: bool,
 }
 
@@ -79,9 +81,11 @@ impl Dispatch {
             flights: BTreeMap::new(),
             next_id: 0,
             stage: Stage::Absent,
-            idle_deaths: 0,
+            last_model: None,
+            n_idle_deaths: 0,
+            n_deaths: 0,
             given_up: HashMap::new(),
-            prompts_asked: std::collections::HashSet::new(),
+            prompts_kept: HashSet::new(),
             draining: false,
         }
     }
@@ -90,10 +94,14 @@ impl Dispatch {
     pub(super) fn plan(&mut self, missing: Vec<Attempt>) {
         self.queues.clear();
         self.alone.clear();
-        let in_flight: std::collections::HashSet<_> =
-            self.flights.values().map(|flight| flight.attempt.key.clone()).collect();
-        for attempt in missing.into_iter().filter(|attempt| !in_flight.contains(&attempt.key)) {
-            self.enqueue(attempt);
+        let flights = self.flights.iter().map(|(id, flight)| (flight.attempt.key.clone(), *id));
+        let in_flight: HashMap<_, _> = flights.collect();
+        for attempt in missing {
+            // What is under way may by now answer other cases than when it was sent.
+            match in_flight.get(&attempt.key).and_then(|id| self.flights.get_mut(id)) {
+                Some(flight) => flight.attempt.targets = attempt.targets,
+                None => self.enqueue(attempt),
+            }
         }
     }
 
@@ -147,6 +155,9 @@ impl Dispatch {
         match self.stage {
             Stage::Absent => match self.next_model() {
                 Some(model) if !self.draining => {
+                    if self.last_model.replace(model) != Some(model) {
+                        (self.n_deaths, self.n_idle_deaths) = (0, 0);
+                    }
                     self.stage = Stage::Loading(model);
                     Next::Start(model)
                 }
@@ -189,7 +200,7 @@ impl Dispatch {
         self.next_id += 1;
         let first = attempt.targets.first().map(|target| target.revision);
         let wants_prompt =
-            first.is_some_and(|revision| self.prompts_asked.insert((model, revision, attempt.strategy)));
+            first.is_some_and(|revision| !self.prompts_kept.contains(&(model, revision, attempt.strategy)));
         let order = Order {
             id,
             messages: Arc::clone(&attempt.messages),
@@ -226,16 +237,30 @@ impl Dispatch {
 
     /// The worker has forgotten what was not seated.
     pub(super) fn on_drained(&mut self) {
-        self.flights.retain(|_, flight| flight.seated);
+        let (seated, waiting) = std::mem::take(&mut self.flights).into_iter().partition(|(_, f)| f.seated);
+        self.flights = seated;
+        self.put_back(waiting);
+    }
+
+    /// Attempts that were sent and not seated are the first to be sent again.
+    fn put_back(&mut self, flights: BTreeMap<u64, Flight>) {
+        for (_, flight) in flights.into_iter().rev() {
+            let queues = if flight.attempt.n_errored > 0 { &mut self.alone } else { &mut self.queues };
+            queues.entry(flight.attempt.model).or_default().push_front(flight.attempt);
+        }
     }
 
     /// An attempt has ended; `None` for an id that is not in flight. One that ended as errored is to be tried again
     /// alone, like those whose worker died.
     pub(super) fn on_done(&mut self, id: u64, generation: &Generation) -> Option<Attempt> {
         let flight = self.flights.remove(&id)?;
-        self.idle_deaths = 0;
-        if generation.finish == crate::decode::engine::frames::Finish::Errored {
+        if generation.finish == Finish::Errored {
             self.retry(flight.attempt.clone());
+        } else {
+            (self.n_deaths, self.n_idle_deaths) = (0, 0);
+        }
+        if let (true, Some(target)) = (generation.prompt.is_some(), flight.attempt.targets.first()) {
+            self.prompts_kept.insert((flight.attempt.model, target.revision, flight.attempt.strategy));
         }
         Some(flight.attempt)
     }
@@ -244,30 +269,28 @@ impl Dispatch {
     pub(super) fn on_gone(&mut self, how: &str) -> Casualties {
         let mut casualties = Casualties::default();
         let stage = std::mem::replace(&mut self.stage, Stage::Absent);
-        let flights = std::mem::take(&mut self.flights);
-        // Newest first, so that pushing to the front keeps their order.
-        for (_, flight) in flights.into_iter().rev() {
-            if flight.seated {
-                self.retry(flight.attempt.clone());
-                casualties.attempts.push(flight.attempt);
-            } else {
-                let queues = if flight.attempt.n_errored > 0 { &mut self.alone } else { &mut self.queues };
-                queues.entry(flight.attempt.model).or_default().push_front(flight.attempt);
-            }
+        let (seated, waiting) = std::mem::take(&mut self.flights).into_iter().partition(|(_, f)| f.seated);
+        self.put_back(waiting);
+        let seated: BTreeMap<u64, Flight> = seated;
+        for (_, flight) in seated {
+            self.retry(flight.attempt.clone());
+            casualties.attempts.push(flight.attempt);
         }
-        casualties.attempts.reverse();
-        if !casualties.attempts.is_empty() {
-            // Each attempt may take a worker with it only so often, so that these deaths come to an end by themselves.
-            self.idle_deaths = 0;
-        } else if let Stage::Loading(model) | Stage::Ready(model) = stage {
-            self.idle_deaths += 1;
-            if self.idle_deaths >= MAX_IDLE_DEATHS {
+        if let Stage::Loading(model) | Stage::Ready(model) = stage {
+            self.n_deaths += 1;
+            self.n_idle_deaths = if casualties.attempts.is_empty() { self.n_idle_deaths + 1 } else { 0 };
+            if self.n_idle_deaths >= MAX_IDLE_DEATHS || self.n_deaths >= self.max_deaths() {
                 self.given_up.insert(model, how.to_owned());
-                self.idle_deaths = 0;
                 casualties.gives_up = Some(model);
             }
         }
         casualties
+    }
+
+    /// Deaths without one text between them, after which a model is given up: more than one bad attempt and all its
+    /// neighbours in the batch can cause, each retried alone.
+    fn max_deaths(&self) -> usize {
+        self.slots + 2
     }
 
     fn retry(&mut self, mut attempt: Attempt) {

@@ -188,9 +188,47 @@ fn draining_lets_seated_attempts_finish_and_starts_nothing() {
     dispatch.on_seated(0);
     dispatch.drain();
     dispatch.on_drained();
+    assert_eq!(dispatch.n_missing(), 6, "what was sent and not seated is still missing");
     assert_eq!(dispatch.next(), Next::Wait);
     assert!(dispatch.on_done(0, &generation(Finish::Stop)).is_some());
     assert_eq!(dispatch.next(), Next::Retire);
     dispatch.on_gone("ended");
     assert_eq!(dispatch.next(), Next::Wait);
+}
+
+#[test]
+fn a_new_plan_reaches_what_is_in_flight() {
+    let mut dispatch = Dispatch::new(1, profile(), vec![ModelId(1)]);
+    dispatch.plan(vec![attempt(1, 0)]);
+    let mut world = World::default();
+    world.obey(&mut dispatch);
+    dispatch.on_loaded();
+    world.obey(&mut dispatch);
+    let mut corrected = attempt(1, 0);
+    corrected.targets[0].case = CaseId(77);
+    dispatch.plan(vec![corrected]);
+    assert_eq!(dispatch.n_missing(), 1, "it is under way, not to be sent twice");
+    let ended = dispatch.on_done(0, &generation(Finish::Stop)).unwrap();
+    assert_eq!(ended.targets[0].case, CaseId(77));
+}
+
+#[test]
+fn a_model_that_dies_at_every_attempt_is_given_up_and_leaves_the_night_to_others() {
+    let mut dispatch = Dispatch::new(2, profile(), vec![ModelId(1), ModelId(2)]);
+    dispatch.plan((0..50).map(|n| attempt(1, n)).chain([attempt(2, 0)]).collect());
+    let mut world = World::default();
+    let mut deaths = 0;
+    while world.starts.last() != Some(&ModelId(2)) {
+        world.waiting.clear();
+        world.obey(&mut dispatch);
+        if world.starts.last() == Some(&ModelId(1)) {
+            dispatch.on_loaded();
+            world.obey(&mut dispatch);
+            world.waiting.iter().take(2).for_each(|id| dispatch.on_seated(*id));
+            dispatch.on_gone("SIGSEGV");
+            deaths += 1;
+        }
+    }
+    assert_eq!(deaths, 4, "two slots and two more");
+    assert!(dispatch.given_up().contains_key(&ModelId(1)));
 }

@@ -27,19 +27,21 @@ impl Runnable {
 /// Finds and identifies every configured model; `progress` hears of each file that has to be read whole, and how far.
 ///
 /// # Errors
-/// Only the database's. Entries that cannot be used are logged and left out.
+/// Only the database's. Entries that cannot be used come back beside the models, each with its reason.
 pub fn assemble(
     entries: &[String],
     places: &Places,
     store: &mut Store,
     progress: &mut dyn FnMut(&str, u64, u64),
-) -> Result<Vec<Runnable>, crate::store::Error> {
+) -> Result<(Vec<Runnable>, Vec<String>), crate::store::Error> {
     let mut runnables: Vec<Runnable> = Vec::new();
+    let mut unusable = Vec::new();
     for found in resolve(entries, places) {
         let (header, path) = match (found.result, found.path) {
             (Ok(header), Some(path)) => (header, path),
             (Err(error), _) => {
                 tracing::warn!("model entry `{}` cannot be used: {error}", found.entry);
+                unusable.push(format!("{}: {error}", found.entry));
                 continue;
             }
             (Ok(_), None) => continue,
@@ -48,6 +50,7 @@ pub fn assemble(
             Ok(sha256) => sha256,
             Err(error) => {
                 tracing::warn!("model entry `{}` cannot be used: {error}", found.entry);
+                unusable.push(format!("{}: {error}", found.entry));
                 continue;
             }
         };
@@ -60,7 +63,7 @@ pub fn assemble(
         let contestant = Contestant { model, sha256 };
         runnables.push(Runnable { name: found.name, path, contestant });
     }
-    Ok(runnables)
+    Ok((runnables, unusable))
 }
 
 /// The model's hash: of each file as the cache has it, or as the file is read now.

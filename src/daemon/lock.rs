@@ -2,8 +2,13 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::Error;
+
+/// `is_locked` holds the lock for a moment; a daemon that starts just then waits for it.
+const TRIES: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Held for as long as the daemon lives.
 #[derive(Debug)]
@@ -20,11 +25,14 @@ impl Lock {
         let path = path(state);
         let io = |source| Error::Io { what: path.display().to_string(), source };
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(Error::Locked(state.to_owned())),
-            Err(TryLockError::Error(source)) => Err(io(source)),
+        for _ in 0..TRIES {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(TryLockError::Error(source)) => return Err(io(source)),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            }
         }
+        Err(Error::Locked(state.to_owned()))
     }
 }
 

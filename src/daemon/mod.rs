@@ -10,6 +10,7 @@ use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -66,7 +67,7 @@ pub struct Setup {
 }
 
 /// How a run came to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ending {
     /// It was told to stop.
     pub interrupted: bool,
@@ -74,6 +75,14 @@ pub struct Ending {
     pub n_missing: usize,
     /// Attempts given up as errored.
     pub n_errored: usize,
+    /// Files that were rejected.
+    pub n_rejected: usize,
+    /// The inbox held files that had not been taken, or could not be looked at.
+    pub inbox_left: bool,
+    /// Model entries that cannot be used, and why.
+    pub unusable: Vec<String>,
+    /// Scenarios whose prompts cannot be written, and why.
+    pub failed_scenarios: Vec<String>,
     /// Models that could not be run, and why.
     pub given_up: Vec<(String, String)>,
 }

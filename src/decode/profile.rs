@@ -35,6 +35,17 @@ impl Profile {
         Policy { order: self.member_order, space: self.whitespace, ..Policy::default() }
     }
 
+    /// The same settings without the name, which changes no text.
+    #[must_use]
+    pub fn unnamed(&self) -> Self {
+        Self { name: String::new(), ..self.clone() }
+    }
+
+    /// Tokens that a text may have at most, reasoning included.
+    pub fn longest_output(&self) -> u32 {
+        self.max_tokens + if self.thinking { self.thinking_tokens } else { 0 }
+    }
+
     /// Checks every range.
     ///
     /// # Errors
@@ -48,14 +59,16 @@ impl Profile {
         number("top_p", self.top_p, 0.0, 1.0)?;
         number("min_p", self.min_p, 0.0, 1.0)?;
         number("repeat_penalty", self.repeat_penalty, 0.01, 10.0)?;
-        for (key, value, low) in [
-            ("max_tokens", self.max_tokens, 1),
-            ("context", self.context, 16),
-            ("loop_spaces", self.loop_spaces, 1),
-            ("loop_tokens", self.loop_tokens, 8),
+        for (key, value, low, high) in [
+            ("max_tokens", u64::from(self.max_tokens), 1, 1_000_000),
+            ("thinking_tokens", u64::from(self.thinking_tokens), 1, 1_000_000),
+            ("context", u64::from(self.context), 16, 10_000_000),
+            ("timeout_s", self.timeout_s, 0, 86_400),
+            ("loop_spaces", u64::from(self.loop_spaces), 1, 1_000_000),
+            ("loop_tokens", u64::from(self.loop_tokens), 8, 10_000),
         ] {
-            if value < low {
-                return Err((key, value.to_string(), format!("at least {low}")));
+            if !(low..=high).contains(&value) {
+                return Err((key, value.to_string(), format!("between {low} and {high}")));
             }
         }
         if self.date.parse::<jiff::civil::Date>().is_err() || self.date.len() != "2026-01-01".len() {

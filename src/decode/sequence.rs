@@ -57,7 +57,8 @@ pub struct Sequence {
     loops: LoopDetector,
     phase: Phase,
     mask_first: bool,
-    max_tokens: u32,
+    /// Tokens that the answer may still have; reasoning has a budget of its own.
+    rest: u32,
     /// The text's bytes.
     pub text: Vec<u8>,
     /// What it has cost; the worker adds the times that only it can see.
@@ -81,7 +82,7 @@ impl Sequence {
             loops: LoopDetector::new(profile.loop_spaces, profile.loop_tokens),
             phase,
             mask_first: profile.mask_first,
-            max_tokens: profile.max_tokens,
+            rest: profile.max_tokens,
             text: Vec::new(),
             cost: Cost::default(),
         }
@@ -96,6 +97,10 @@ impl Sequence {
         {
             return self.feed(token, vocab, allowed);
         }
+        if let (true, Phase::Answer, Some(allowed)) = (self.mask_first, &self.phase, &mut allowed) {
+            let masked = self.choose_masked(logits, allowed);
+            return self.take(masked, vocab, Some(allowed));
+        }
         let Some(free) = self.sampler.choose(logits, None) else { return Step::Broken };
         if let Phase::Undecided(thinking) = &self.phase {
             self.phase = first_phase(vocab.piece(free), thinking);
@@ -104,6 +109,10 @@ impl Sequence {
             (Phase::Answer, Some(allowed)) => self.choose_allowed(free, logits, allowed),
             _ => Some(free),
         };
+        self.take(chosen, vocab, allowed)
+    }
+
+    fn take(&mut self, chosen: Option<TokenId>, vocab: &Vocab, allowed: Option<&mut Allowed>) -> Step {
         match chosen {
             None => Step::Stop(Finish::DeadEnd),
             Some(token) if vocab.is_end(token) => Step::Stop(self.finish_at_end()),
@@ -115,11 +124,13 @@ impl Sequence {
     fn choose_allowed(&mut self, free: TokenId, logits: &[f32], allowed: &mut Allowed) -> Option<TokenId> {
         let matcher = self.matcher.as_mut()?;
         let start = Instant::now();
-        let good = !self.mask_first && allowed.check(matcher, free);
+        let good = allowed.check(matcher, free);
         self.cost.check_us += start.elapsed().as_micros() as u64;
-        if good {
-            return Some(free);
-        }
+        if good { Some(free) } else { self.choose_masked(logits, allowed) }
+    }
+
+    fn choose_masked(&mut self, logits: &[f32], allowed: &mut Allowed) -> Option<TokenId> {
+        let matcher = self.matcher.as_mut()?;
         let start = Instant::now();
         let mask = allowed.mask(matcher);
         let chosen = self.sampler.choose(logits, Some(&mask));
@@ -136,6 +147,7 @@ impl Sequence {
         let looping = self.loops.push(token, piece);
         match &mut self.phase {
             Phase::Answer => {
+                self.rest = self.rest.saturating_sub(1);
                 if let (Some(matcher), Some(allowed)) = (&mut self.matcher, allowed) {
                     if !allowed.advance(matcher, token) {
                         return Step::Stop(Finish::DeadEnd);
@@ -161,7 +173,7 @@ impl Sequence {
         }
         if looping {
             Step::Stop(Finish::Loop)
-        } else if self.cost.n_output >= self.max_tokens {
+        } else if self.rest == 0 {
             Step::Stop(Finish::MaxTokens)
         } else {
             Step::Feed(token)

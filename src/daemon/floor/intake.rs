@@ -22,6 +22,7 @@ impl Floor {
             tracing::warn!("{error}");
         }
         self.inbox_idle = turn.taken.is_empty() && turn.look_again.is_none_or(|wait| wait > LONGEST_SETTLING);
+        self.inbox_trouble = !turn.errors.is_empty();
         if let Some(wait) = turn.look_again {
             self.watch.within(wait);
         }
@@ -68,6 +69,7 @@ impl Floor {
 
     fn reject(&mut self, claimed: &Claimed, problems: &[Problem]) -> Result<(), Error> {
         let moved = self.inbox.reject(claimed, problems, SystemTime::now());
+        self.n_rejected += 1;
         // Entered once it is away, or a file that cannot be moved would be entered at every try.
         if let Ok(Moved::To(_)) = &moved {
             self.store.put_rejected(&claimed.name, claimed.sha256.as_deref(), problems, &now())?;
@@ -90,11 +92,12 @@ impl Floor {
             cases: s.case_ids,
         });
         let mut questions = Vec::new();
+        self.failed_scenarios.clear();
         for subject in subjects {
             // One scenario whose templates fail must not keep the others from running.
             match plan::questions(&subject, &self.sweep) {
                 Ok(asked) => questions.extend(asked),
-                Err(error) => tracing::error!("scenario {} cannot be run: {error}", subject.scenario.name),
+                Err(error) => self.failed_scenarios.push(format!("{}: {error}", subject.scenario.name)),
             }
         }
         let attempts = plan::expand(&questions, &contestants, &self.sweep);

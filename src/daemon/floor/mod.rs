@@ -23,6 +23,12 @@ use crate::judge::Judge;
 use crate::plan;
 use crate::store::{ModelId, NewRun, ProfileId, Progress, RunCommand, RunEnding, RunId, RunState, Store};
 
+/// How often progress is logged.
+const LOG_EVERY: Duration = Duration::from_secs(60);
+
+/// A model may take so many times longer to load than a batch takes: nothing is heard of it meanwhile.
+const LOADING_TAKES: u32 = 4;
+
 /// How often progress is written.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
@@ -40,9 +46,14 @@ pub(super) struct Floor {
     watch: Watch,
     /// Whether the last look into the inbox found nothing to take and nothing that settles.
     inbox_idle: bool,
+    /// Whether something there could not be read or moved.
+    inbox_trouble: bool,
     dispatch: Dispatch,
     n_errored: usize,
     n_done: usize,
+    n_rejected: usize,
+    unusable: Vec<String>,
+    failed_scenarios: Vec<String>,
     worker: Option<Worker>,
     launch: Box<dyn Fn(&Path) -> Launch + Send>,
     /// When the worker last said anything.
@@ -52,6 +63,7 @@ pub(super) struct Floor {
     stop: Option<Stop>,
     pace: Pace,
     told_progress: Option<Instant>,
+    logged_progress: Option<Instant>,
     on_progress: Box<dyn FnMut(&Progress) + Send>,
     started: HashMap<u64, String>,
     _lock: Lock,
@@ -78,8 +90,11 @@ impl Floor {
         }
         let run = begin_run(&mut store, command, &config)?;
         let profile = put_profile(&mut store, &config)?;
-        let models = assemble(&config.models, &places, &mut store, &mut |name, done, all| {
-            tracing::debug!("reading {name}: {done} of {all} bytes");
+        let (models, unusable) = assemble(&config.models, &places, &mut store, &mut |name, done, all| {
+            // Gigabytes take a while; once for each file, the hash is kept.
+            if done == 0 {
+                tracing::info!("reading {name} ({} MB) to identify it", all / 1_000_000);
+            }
         })?;
         let (inbox, watch) = open_inbox(state, &config.inbox)?;
         let sweep = sweep(&config);
@@ -97,6 +112,7 @@ impl Floor {
             inbox,
             watch,
             inbox_idle: false,
+            inbox_trouble: false,
             dispatch,
             n_errored: 0,
             n_done: 0,
@@ -108,6 +124,10 @@ impl Floor {
             stop: None,
             pace: Pace::new(start),
             told_progress: None,
+            logged_progress: None,
+            n_rejected: 0,
+            unusable,
+            failed_scenarios: Vec::new(),
             on_progress,
             started: HashMap::new(),
             config,
@@ -164,14 +184,18 @@ impl Floor {
         tracing::info!("stopping: {n_seated} seated attempts may finish; interrupt again to stop now");
         self.stop = Some(Stop { deadline: now + grace, now: false });
         self.dispatch.drain();
-        if let Some(worker) = &self.worker {
-            worker.send(Request::Drain);
+        match &self.worker {
+            // Nothing is seated in a worker that still loads, so nothing is waited for.
+            Some(_) if self.dispatch.current().is_some_and(|(_, ready)| !ready) => self.worker = None,
+            Some(worker) => worker.send(Request::Drain),
+            None => {}
         }
     }
 
     /// Looks for a worker that has hung, and says how far things are.
     fn on_tick(&mut self, now: Instant) -> Result<(), Error> {
-        let limit = Duration::from_secs(self.config.engine.stall_s);
+        let loading = self.dispatch.current().is_some_and(|(_, ready)| !ready);
+        let limit = Duration::from_secs(self.config.engine.stall_s) * if loading { LOADING_TAKES } else { 1 };
         let silent = self.dispatch.is_waiting_for_worker() && now - self.last_sign > limit;
         if let Some(worker) = self.worker.as_ref().filter(|_| silent && !self.stalled) {
             tracing::error!("no sign of the worker for {} s, killing it", limit.as_secs());
@@ -181,10 +205,26 @@ impl Floor {
         if self.told_progress.is_none_or(|told| now - told >= PROGRESS_EVERY) {
             self.told_progress = Some(now);
             let progress = self.progress(now);
-            self.store.put_progress(&progress)?;
+            // Somebody may hold the database for a moment; that is no reason to end a night.
+            if let Err(error) = self.store.put_progress(&progress) {
+                tracing::warn!("progress could not be written: {error}");
+            }
             (self.on_progress)(&progress);
+            self.log_progress(&progress, now);
         }
         Ok(())
+    }
+
+    /// A line a minute, for logs that nobody watches.
+    fn log_progress(&mut self, progress: &Progress, now: Instant) {
+        if progress.state == RunState::Waiting || self.logged_progress.is_some_and(|at| now - at < LOG_EVERY)
+        {
+            return;
+        }
+        self.logged_progress = Some(now);
+        let model = progress.model.as_deref().unwrap_or("no model");
+        let Progress { done, missing, errored, .. } = progress;
+        tracing::info!("{model}: {done} done, {missing} missing, {errored} errored");
     }
 
     fn progress(&self, at: Instant) -> Progress {
@@ -223,6 +263,10 @@ impl Floor {
             interrupted: self.stop.is_some(),
             n_missing: self.dispatch.n_missing(),
             n_errored: self.n_errored,
+            n_rejected: self.n_rejected,
+            inbox_left: !self.inbox_idle || self.inbox_trouble,
+            unusable: self.unusable.clone(),
+            failed_scenarios: self.failed_scenarios.clone(),
             given_up: given_up
                 .map(|(model, why)| (self.model_name(*model).to_owned(), why.clone()))
                 .collect(),
@@ -289,7 +333,8 @@ fn sweep(config: &Config) -> plan::Sweep {
 }
 
 fn put_profile(store: &mut Store, config: &Config) -> Result<ProfileId, Error> {
-    let settings = serde_json::to_value(&config.profile).expect("a profile is plain data");
-    let sha256 = crate::hash::sha256(settings.to_string().as_bytes());
+    let json = |profile| serde_json::to_value(profile).expect("a profile is plain data");
+    let settings = json(&config.profile);
+    let sha256 = crate::hash::sha256(json(&config.profile.unnamed()).to_string().as_bytes());
     Ok(store.put_profile(&config.profile.name, &sha256, &settings)?)
 }

@@ -58,6 +58,9 @@ impl Floor {
             Reply::Loaded { context, slots, load_ms } => {
                 tracing::info!("loaded in {load_ms} ms: {slots} slots of {context} tokens");
                 self.dispatch.on_loaded();
+                if let Some((model, _)) = self.dispatch.current() {
+                    self.store.put_model_problem(model, None, &now())?;
+                }
             }
             Reply::Refused { reason } => {
                 tracing::error!("model cannot be used: {reason}");

@@ -74,7 +74,7 @@ pub enum Reply {
     },
     /// Still at work; sent at most twice a second.
     Progress {
-        /// Tokens evaluated since the model was loaded; 0 while it is being loaded.
+        /// Tokens evaluated since the model was loaded.
         n_evaluated: u64,
     },
     /// Attempts that were not seated are forgotten.
@@ -180,7 +180,7 @@ pub struct Cost {
     pub n_reused: u32,
     /// Tokens of the text, reasoning included.
     pub n_output: u32,
-    /// Free choices that the constraint refused, each with a mask built after it.
+    /// Masks built: one for each free choice that the constraint refused, or for every choice under `mask_first`.
     pub n_masks: u32,
     /// From the order's arrival to its seat, in milliseconds.
     pub queue_ms: u64,

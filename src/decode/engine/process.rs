@@ -49,14 +49,7 @@ pub struct Death {
     pub log: Vec<String>,
 }
 
-impl Death {
-    /// One text for the database.
-    pub fn describe(&self) -> String {
-        if self.log.is_empty() { self.how.clone() } else { format!("{}\n{}", self.how, self.log.join("\n")) }
-    }
-}
-
-/// A running worker. Dropping it kills the process.
+/// A running worker. Dropping it closes its pipes, at which it ends; the end of the runtime kills it if it does not.
 #[derive(Debug)]
 pub struct Worker {
     requests: mpsc::UnboundedSender<Request>,
@@ -136,8 +129,10 @@ async fn attend(mut child: Child, reports: mpsc::UnboundedSender<Event>, mut kil
     let stderr = child.stderr.take().expect("stderr was piped");
     let log: JoinHandle<Vec<String>> = tokio::spawn(async move {
         let mut last = VecDeque::with_capacity(KEPT_LOG_LINES);
-        let mut lines = BufReader::new(stderr).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
+        let mut lines = BufReader::new(stderr).split(b'\n');
+        // Bytes, since drivers and libraries print what they like.
+        while let Ok(Some(line)) = lines.next_segment().await {
+            let line = String::from_utf8_lossy(&line).into_owned();
             tracing::debug!(target: "nightjar::worker", "{line}");
             if last.len() == KEPT_LOG_LINES {
                 last.pop_front();
@@ -146,11 +141,11 @@ async fn attend(mut child: Child, reports: mpsc::UnboundedSender<Event>, mut kil
         }
         last.into()
     });
-    let mut lines = BufReader::new(stdout).lines();
+    let mut lines = BufReader::new(stdout).split(b'\n');
     loop {
         tokio::select! {
-            line = lines.next_line() => match line {
-                Ok(Some(line)) => report(&line, &reports),
+            line = lines.next_segment() => match line {
+                Ok(Some(line)) => report(&String::from_utf8_lossy(&line), &reports),
                 Ok(None) | Err(_) => break,
             },
             Some(()) = killed.recv() => kill(&mut child),

@@ -26,7 +26,15 @@ pub struct ScriptedModel {
 impl ScriptedModel {
     /// A model with these tokens, this card and this script.
     pub fn new(vocab: Arc<Vocab>, card: Card, script: Script) -> Self {
-        Self { vocab, card, script, slots: HashMap::new(), logits: HashMap::new(), forgets_in_part: true, n_evaluated: 0 }
+        Self {
+            vocab,
+            card,
+            script,
+            slots: HashMap::new(),
+            logits: HashMap::new(),
+            forgets_in_part: true,
+            n_evaluated: 0,
+        }
     }
 }
 

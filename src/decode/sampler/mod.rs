@@ -93,10 +93,14 @@ impl Sampler {
     /// llama.cpp's order: penalty, `top_k`, `top_p`, `min_p`, temperature, draw.
     fn draw(&mut self, logits: &[f32], mask: Option<&TokenMask>) -> Option<TokenId> {
         let mut all = self.candidates(logits, mask);
-        all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.token.cmp(&b.token)));
-        if self.top_k > 0 {
+        let heavier =
+            |a: &Candidate, b: &Candidate| b.weight.total_cmp(&a.weight).then(a.token.cmp(&b.token));
+        if (1..all.len()).contains(&self.top_k) {
+            // Sorting 150,000 candidates to keep 20 would cost more than all else here.
+            all.select_nth_unstable_by(self.top_k, heavier);
             all.truncate(self.top_k);
         }
+        all.sort_by(heavier);
         let plain = softmax(&all, 1.0);
         all.truncate(nucleus(&plain, self.top_p).min(above(&plain, self.min_p)));
         let probabilities = softmax(&all, self.temperature);

@@ -154,7 +154,7 @@ CREATE TABLE attempts (
   n_prompt      INTEGER,                  -- tokens
   n_reused      INTEGER,                  -- of those, read before by the same slot and not evaluated again
   n_output      INTEGER,                  -- tokens, reasoning included
-  n_masks       INTEGER,                  -- free choices that the constraint refused
+  n_masks       INTEGER,                  -- masks built; a free choice that is allowed needs none
   queue_ms      INTEGER,                  -- from the order's arrival at the worker to its seat
   prefill_ms    INTEGER,                  -- from the seat to the first choice
   decode_ms     INTEGER,                  -- from the first choice to the end

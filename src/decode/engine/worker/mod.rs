@@ -184,8 +184,8 @@ impl<'m> Worker<'m> {
         };
         let prompt = self.prompt(order).map_err(|e| failed(Finish::Errored, Some(e), None))?;
         let context = self.model.card().context.min(order.profile.context);
-        if prompt.tokens.is_empty() || prompt.tokens.len() as u32 + order.profile.max_tokens > context {
-            let needed = prompt.tokens.len() as u32 + order.profile.max_tokens;
+        let needed = prompt.tokens.len() as u32 + order.profile.longest_output();
+        if prompt.tokens.is_empty() || needed > context {
             let error = format!("prompt and max_tokens need {needed} tokens of context, there are {context}");
             return Err(failed(Finish::PromptTooLong, Some(error), Some(&prompt)));
         }

@@ -130,7 +130,11 @@ fn reasoning_runs_free_to_its_end_and_within_its_budget() {
         let profile =
             profile(&format!("max_tokens = 100\nthinking = true\nwhitespace = \"compact\"\n{settings}"));
         let schema = Constraint::Schema(Arc::new(json!({"type": "object", "additionalProperties": false})));
-        let done = run(&mut model, Shape { slots: 1, batch: 64, reuse: true }, vec![order(0, "x", schema, &profile)]);
+        let done = run(
+            &mut model,
+            Shape { slots: 1, batch: 64, reuse: true },
+            vec![order(0, "x", schema, &profile)],
+        );
         assert_eq!(done[&0].output, expected, "{settings} {says}");
     }
 }
@@ -167,10 +171,12 @@ fn drained_orders_are_forgotten_and_logits_that_are_no_numbers_end_the_attempt()
     let vocab = Arc::new(byte_vocab(&[]));
     let broken = vec![f32::NAN; vocab.len()];
     let card = Card { context: 300, ..Card::default() };
-    let mut model =
-        ScriptedModel::new(vocab, card, Box::new(move |_| broken.clone()));
-    let done =
-        run(&mut model, Shape { slots: 1, batch: 64, reuse: true }, vec![order(0, "ab", Constraint::None, &profile)]);
+    let mut model = ScriptedModel::new(vocab, card, Box::new(move |_| broken.clone()));
+    let done = run(
+        &mut model,
+        Shape { slots: 1, batch: 64, reuse: true },
+        vec![order(0, "ab", Constraint::None, &profile)],
+    );
     assert_eq!(done[&0].finish, Finish::Errored);
     assert!(done[&0].error.as_ref().unwrap().contains("not numbers"));
 }
