@@ -115,26 +115,29 @@ fn a_daemon_killed_ten_times_ends_with_the_rows_of_one_that_was_not() {
     assert!(left.is_empty(), "files were stored but not put away: {left:?}");
 }
 
-/// Waits until the worker decodes, and gives its process id.
-fn decoding(sweep: &Sweep, folder: &Path, attempts: usize) -> u32 {
+/// Waits until more than `n_before` attempts have left a text and none is left to be made good, then gives the process id
+/// of the worker, which decodes others by now. (An attempt that loses its worker twice stands as errored, by design.)
+fn decoding(sweep: &Sweep, folder: &Path, n_before: i64) -> u32 {
     let deadline = Instant::now() + Duration::from_secs(120);
     while Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(50));
-        let n = if database(folder).is_file() { n_attempts(folder) } else { 0 };
-        if let Some(worker) = sweep.worker().filter(|_| n > attempts) {
-            return worker;
+        if database(folder).is_file() && count(folder, TEXTS_LEFT) > n_before && count(folder, UNMENDED) == 0
+        {
+            std::thread::sleep(Duration::from_millis(300));
+            return sweep.worker().expect("it has work left");
         }
     }
     panic!("no attempt in two minutes: {}", fs::read_to_string(folder.join("log")).unwrap());
 }
 
-/// Attempts that left a text.
-fn n_attempts(folder: &Path) -> usize {
-    // The table is not there for the first moments of a database's life.
+const TEXTS_LEFT: &str = "SELECT count(*) FROM attempts WHERE finish <> 'errored'";
+const UNMENDED: &str = "SELECT count(*) FROM attempts WHERE finish = 'errored'
+    AND key NOT IN (SELECT key FROM attempts WHERE finish <> 'errored')";
+
+fn count(folder: &Path, sql: &str) -> i64 {
     let connection = Connection::open(database(folder)).unwrap();
-    connection
-        .query_row("SELECT count(*) FROM attempts WHERE finish <> 'errored'", [], |row| row.get(0))
-        .unwrap_or(0)
+    // The table is not there for the first moments of a database's life.
+    connection.query_row(sql, [], |row| row.get(0)).unwrap_or(0)
 }
 
 #[test]
@@ -147,7 +150,7 @@ fn a_worker_killed_while_it_decodes_costs_no_attempt_and_its_end_is_on_record() 
         let worker = decoding(&sweep, folder.path(), seen);
         let sent = Command::new("kill").args([&format!("-{signal}"), &worker.to_string()]).status().unwrap();
         assert!(sent.success(), "{signal}");
-        seen = n_attempts(folder.path());
+        seen = count(folder.path(), TEXTS_LEFT);
     }
     assert_eq!(sweep.finish(), Some(0), "{}", fs::read_to_string(folder.path().join("log")).unwrap());
     let errors = rows(folder.path(), "SELECT error FROM attempts WHERE finish = 'errored'").join("\n");
