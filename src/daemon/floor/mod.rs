@@ -157,7 +157,10 @@ impl Floor {
         match wake {
             Wake::Worker(event) => self.on_worker(event),
             Wake::Inbox => self.on_inbox(),
-            Wake::Tick => self.on_tick(now),
+            Wake::Tick => {
+                self.on_tick(now);
+                Ok(())
+            }
             Wake::Signal => {
                 self.on_signal(now);
                 Ok(())
@@ -193,7 +196,7 @@ impl Floor {
     }
 
     /// Looks for a worker that has hung, and says how far things are.
-    fn on_tick(&mut self, now: Instant) -> Result<(), Error> {
+    fn on_tick(&mut self, now: Instant) {
         let loading = self.dispatch.current().is_some_and(|(_, ready)| !ready);
         let limit = Duration::from_secs(self.config.engine.stall_s) * if loading { LOADING_TAKES } else { 1 };
         let silent = self.dispatch.is_waiting_for_worker() && now - self.last_sign > limit;
@@ -212,7 +215,6 @@ impl Floor {
             (self.on_progress)(&progress);
             self.log_progress(&progress, now);
         }
-        Ok(())
     }
 
     /// A line a minute, for logs that nobody watches.
