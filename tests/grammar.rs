@@ -292,7 +292,7 @@ fn every_keyword_that_cannot_be_enforced_is_named() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// From any reachable prefix, the mask is exactly what brute force finds, under every policy.
     #[test]

@@ -8,6 +8,7 @@ use super::leaf::Leaf;
 use super::lex::{Lex, LexStep};
 use super::local::{Choice, Edge, Id, Local, LocalId};
 use super::machine::Machine;
+use super::policy::Spelling;
 
 /// How many states of a string are looked at before a class counts as not passing.
 const STATE_LIMIT: usize = 300;
@@ -56,9 +57,11 @@ impl Machine {
                     return Some(Loose { local, max_len: None, free: false });
                 }
                 let (must, max_len) = self.without_counts(goals.must);
+                // A string that only its length binds is spelt plainly too, and one that nothing binds need not be.
+                let same_spelling = must == goals.must || self.policy.spelling == Spelling::Any;
                 let goals = self.goals.id(Goals { must, ..(*goals).clone() });
                 let local = self.local(Local::Text { goals, lex: Lex::Plain });
-                Some(Loose { local, max_len, free: is_decided(must) })
+                Some(Loose { local, max_len, free: is_decided(must) && same_spelling })
             }
             Local::Name(name) if name.lex == Lex::Plain && name.others.is_some() => {
                 let free = self.names.get(name.names).choice == Choice::Free;
