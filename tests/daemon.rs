@@ -2,14 +2,8 @@
 
 mod house;
 
-use house::{House, rows, scenario};
+use house::{House, WORDS, rows, scenario};
 use nightjar::store::{Reader, RunCommand, RunEnding};
-
-const WORDS: [(&str, &str, &str); 3] = [
-    ("right", r#"{"word": "yes", "n": 1}"#, r#"{"word": "yes", "n": 1}"#),
-    ("wrong", r#"{"word": "no", "extra": 1}"#, r#"{"word": "yes", "n": 1}"#),
-    ("prose", "I would rather not", r#"{"word": "yes"}"#),
-];
 
 #[test]
 fn files_dropped_while_the_daemon_runs_join_the_plan_and_status_answers_meanwhile() {

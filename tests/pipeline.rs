@@ -4,13 +4,7 @@ mod house;
 
 use std::fs;
 
-use house::{House, rows, scenario};
-
-const WORDS: [(&str, &str, &str); 3] = [
-    ("right", r#"{"word": "yes", "n": 1}"#, r#"{"word": "yes", "n": 1}"#),
-    ("wrong", r#"{"word": "no", "extra": 1}"#, r#"{"word": "yes", "n": 1}"#),
-    ("prose", "I would rather not", r#"{"word": "yes"}"#),
-];
+use house::{House, WORDS, rows, scenario};
 
 #[test]
 fn a_sweep_runs_every_cell_once_and_a_second_one_costs_nothing() {

@@ -1,4 +1,5 @@
-//! `nightjar check`: scenario and case files judged as the inbox would judge them, and what constraints make of them.
+//! `nightjar check`: the contents of scenario and case files judged as the inbox judges them, and what constraints make of
+//! them. The inbox's rules on names and sizes are not looked at.
 
 use std::fs;
 use std::path::{Path, PathBuf};

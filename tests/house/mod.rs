@@ -10,6 +10,13 @@ use nightjar::models::Places;
 use nightjar::store::RunCommand;
 use rusqlite::Connection;
 
+/// Three cases: one that a told model gets right, one that it gets wrong, one that is no JSON.
+pub(crate) const WORDS: [(&str, &str, &str); 3] = [
+    ("right", r#"{"word": "yes", "n": 1}"#, r#"{"word": "yes", "n": 1}"#),
+    ("wrong", r#"{"word": "no", "extra": 1}"#, r#"{"word": "yes", "n": 1}"#),
+    ("prose", "I would rather not", r#"{"word": "yes"}"#),
+];
+
 /// A folder with models, a state folder and an inbox, removed at the end.
 pub(crate) struct House {
     /// The folder.
