@@ -28,8 +28,12 @@ fn main() {
     emit(&Reply::Loaded { context: CONTEXT, slots, load_ms: 1 });
     let vocab = Arc::new(byte_vocab(&["\": \"", "{\"", "\"}", "null"]));
     let mut scripted = answering(vocab, CONTEXT, move |prompt| answer(prompt, &model));
-    let served =
-        serve(&mut scripted, Shape { slots, batch: 512, reuse: true }, &requests, &mut |reply| emit(&reply));
+    let served = serve(
+        &mut scripted,
+        Shape { slots, batch: 512, reuse: true, share: true },
+        &requests,
+        &mut |reply| emit(&reply),
+    );
     served.expect("the batches of the worker follow the rules");
 }
 

@@ -92,7 +92,7 @@ const TEXTS: &str = "SELECT key || '|' || try || '|' || finish || '|' || n_outpu
 #[test]
 fn a_daemon_killed_ten_times_ends_with_the_rows_of_one_that_was_not() {
     // Nothing kept, so that a prompt is read in the same batches whatever was read before it.
-    let one_slot = "[engine]\nslots = 1\nthreads = 2\nreuse_prompts = false";
+    let one_slot = "[engine]\nslots = 1\nthreads = 2\nreuse_prompts = false\nshare_texts = false";
     let (Some(calm), Some(rough)) = (house(one_slot), house(one_slot)) else { return };
     let start = Instant::now();
     assert_eq!(Sweep::start(calm.path()).finish(), Some(0));

@@ -184,9 +184,12 @@ pub struct Worker {
     /// Threads; 0 as many as cores
     #[arg(long)]
     pub threads: u32,
-    /// Whether slots keep what they have read
+    /// Whether prompts go on from what is in the KV cache
     #[arg(long, action = clap::ArgAction::Set)]
     pub reuse: bool,
+    /// Whether attempts are one text for as long as they agree
+    #[arg(long, action = clap::ArgAction::Set)]
+    pub share: bool,
     /// Layers on the GPU; -1 all
     #[arg(long, allow_hyphen_values = true)]
     pub gpu_layers: i32,

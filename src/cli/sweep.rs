@@ -71,6 +71,7 @@ fn worker_arguments(config: &Config) -> Vec<String> {
         ("--context", config.profile.context.to_string()),
         ("--threads", engine.threads.to_string()),
         ("--reuse", engine.reuse_prompts.to_string()),
+        ("--share", engine.share_texts.to_string()),
         ("--gpu-layers", engine.gpu_layers.to_string()),
     ];
     pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()

@@ -120,8 +120,10 @@ pub struct Engine {
     pub threads: u32,
     /// Tokens in one batch at most.
     pub batch: u32,
-    /// Whether a slot keeps the beginning of a prompt that it has read before.
+    /// Whether the beginnings of prompts are evaluated once.
     pub reuse_prompts: bool,
+    /// Whether attempts with the same prompt are one text until they disagree.
+    pub share_texts: bool,
     /// Layers on the GPU; -1: all.
     pub gpu_layers: i32,
     /// Silence that counts as a hang, in seconds.

@@ -9,8 +9,9 @@ use crate::plan::{Attempt, MAX_TRIES};
 use crate::scenario::Strategy;
 use crate::store::{ModelId, RevisionId};
 
-/// Orders sent beyond the slots, so that a slot that falls free has its next attempt at hand.
-const SPARE_ORDERS: usize = 2;
+/// Orders sent for each slot. Attempts at one case share slots, five strategies two at first, and a slot that falls free
+/// is to have its next attempt at hand.
+const ORDERS_PER_SLOT: usize = 3;
 
 /// Deaths of a worker in a row with nothing seated, after which its model is given up.
 const MAX_IDLE_DEATHS: usize = 2;
@@ -193,7 +194,7 @@ impl Dispatch {
         let attempt = match alone {
             Some(queue) if self.flights.is_empty() => queue.pop_front()?,
             Some(_) => return None,
-            None if self.flights.len() >= self.slots + SPARE_ORDERS => return None,
+            None if self.flights.len() >= self.slots * ORDERS_PER_SLOT => return None,
             None => self.queues.get_mut(&model)?.pop_front()?,
         };
         let id = self.next_id;

@@ -135,12 +135,12 @@ fn without_deaths_each_model_loads_once_in_order() {
 #[test]
 fn a_retry_runs_with_nothing_beside_it() {
     let mut dispatch = Dispatch::new(4, profile(), vec![ModelId(1)]);
-    dispatch.plan((0..6).map(|n| attempt(1, n)).collect());
+    dispatch.plan((0..14).map(|n| attempt(1, n)).collect());
     let mut world = World::default();
     world.obey(&mut dispatch);
     dispatch.on_loaded();
     world.obey(&mut dispatch);
-    assert_eq!(world.waiting.len(), 6, "four slots and two to spare");
+    assert_eq!(world.waiting.len(), 12, "four slots with three orders each");
     for id in [0, 1] {
         dispatch.on_seated(id);
     }
@@ -157,7 +157,7 @@ fn a_retry_runs_with_nothing_beside_it() {
     }
     world.waiting.clear();
     world.obey(&mut dispatch);
-    assert_eq!(world.waiting.len(), 4, "the others follow together");
+    assert_eq!(world.waiting.len(), 12, "the others follow together");
 }
 
 #[test]

@@ -176,10 +176,13 @@ impl Default for Finish {
 pub struct Cost {
     /// Tokens of the prompt.
     pub n_prompt: u32,
-    /// Of those, read before by the same slot and not evaluated again.
+    /// Of those, found in the KV cache or evaluated on another attempt's account.
     pub n_reused: u32,
     /// Tokens of the text, reasoning included.
     pub n_output: u32,
+    /// Tokens, of prompt and text, that were evaluated on this attempt's account. What attempts share is on the account
+    /// of the one that came first, so that sums over attempts are what the model did.
+    pub n_evaluated: u32,
     /// Masks built: one for each free choice that the constraint refused, or for every choice under `mask_first`.
     pub n_masks: u32,
     /// From the order's arrival to its seat, in milliseconds.
@@ -192,4 +195,6 @@ pub struct Cost {
     pub check_us: u64,
     /// Building masks and choosing under them, in microseconds.
     pub mask_us: u64,
+    /// The model's time on this attempt's account, in microseconds: its part of each batch, by tokens.
+    pub model_us: u64,
 }

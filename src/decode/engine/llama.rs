@@ -156,6 +156,13 @@ impl Model for LlamaEngine<'_> {
         self.context.get_logits_ith(self.rows[&slot])
     }
 
+    fn copy(&mut self, from: Slot, to: Slot) -> Result<(), Error> {
+        let (from, to) = (from.0 as i32, to.0 as i32);
+        let cleared = self.context.kv_cache_seq_rm(to, None, None);
+        let copied = cleared.and_then(|()| self.context.kv_cache_seq_cp(from, to, None, None));
+        copied.map_err(|e| Error::Decode { n_tokens: 0, reason: e.to_string() })
+    }
+
     fn keep(&mut self, slot: Slot, n_tokens: u32) -> Result<u32, Error> {
         let sequence = slot.0 as i32;
         // llama.cpp says no to forgetting in part where the model's state does not allow it.

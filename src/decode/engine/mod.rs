@@ -80,6 +80,8 @@ pub trait Model {
     /// # Panics
     /// When that token did not ask for them.
     fn logits(&self, slot: Slot) -> &[f32];
+    /// Makes `to` have seen what `from` has seen, and nothing else.
+    fn copy(&mut self, from: Slot, to: Slot) -> Result<(), Error>;
     /// Forgets what the slot has seen, but for its first `n_tokens`; says how many it still has, which is none where a
     /// model cannot forget in part (recurrent ones cannot).
     fn keep(&mut self, slot: Slot, n_tokens: u32) -> Result<u32, Error>;

@@ -21,6 +21,8 @@ pub struct ScriptedModel {
     pub forgets_in_part: bool,
     /// How many tokens have been evaluated.
     pub n_evaluated: usize,
+    /// How often a slot was copied.
+    pub n_copies: usize,
 }
 
 impl ScriptedModel {
@@ -34,6 +36,7 @@ impl ScriptedModel {
             logits: HashMap::new(),
             forgets_in_part: true,
             n_evaluated: 0,
+            n_copies: 0,
         }
     }
 }
@@ -95,6 +98,13 @@ impl Model for ScriptedModel {
 
     fn logits(&self, slot: Slot) -> &[f32] {
         &self.logits[&slot]
+    }
+
+    fn copy(&mut self, from: Slot, to: Slot) -> Result<(), Error> {
+        let seen = self.slots.get(&from).cloned().unwrap_or_default();
+        self.slots.insert(to, seen);
+        self.n_copies += 1;
+        Ok(())
     }
 
     fn keep(&mut self, slot: Slot, n_tokens: u32) -> Result<u32, Error> {

@@ -1,61 +1,49 @@
-//! Seats attempts in slots and decodes them in one batch a turn. Knows [`Model`], neither llama.cpp nor pipes.
+//! Decodes many attempts in one batch a turn, evaluating what they have in common once. Knows [`Model`], neither
+//! llama.cpp nor pipes.
+//!
+//! An attempt's place is a [`Seat`]; the attempts that have written the same text so far share a [`Branch`]; a branch
+//! that has a slot of the KV cache ([`Cells`]) takes part in the batch. A turn: place the branches that have no slot,
+//! evaluate a batch, let every attempt choose, split the branches whose attempts disagree.
+
+mod branch;
+mod cells;
+mod seat;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::frames::{Constraint, Finish, Generation, Order, Reply, Request};
+use super::frames::{Constraint, Finish, Order, Reply, Request};
 use super::{BatchToken, Error, Model, Slot};
 use crate::decode::allowed::Allowed;
 use crate::decode::constraint::{Root, Rules};
-use crate::decode::profile::Profile;
-use crate::decode::sequence::{Sequence, Step, THINK_CLOSE, THINK_OPEN, Thinking};
+use crate::decode::sequence::{Sequence, Step};
 use crate::decode::vocab::TokenId;
-use crate::hash;
-use crate::prompt::{ChatTemplate, completion};
+use branch::Branch;
+use cells::{COPY_WORTH, Cells, in_common};
+use seat::{Prompt, Seat, constraint_key, refusal};
 
 /// How often progress is reported at most.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 
-/// How many slots there are, how many tokens one batch holds, and whether slots keep what they have read.
+/// How many slots there are, how many tokens one batch holds, and what attempts share.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// Sequences in one batch.
+    /// Texts in one batch.
     pub slots: u32,
     /// Tokens in one batch.
     pub batch: u32,
-    /// Whether the beginning of a prompt that a slot has read before is not read again.
+    /// Whether the beginning of a prompt that is in the KV cache already is not evaluated again.
     pub reuse: bool,
+    /// Whether attempts with the same prompt are one text for as long as they choose the same tokens.
+    pub share: bool,
 }
 
 /// An order and when it came.
 struct Waiting {
     order: Box<Order>,
     since: Instant,
-}
-
-/// An attempt in its slot.
-struct Seat {
-    slot: Slot,
-    id: u64,
-    sequence: Sequence,
-    /// Which of the worker's constraints it is under.
-    constraint: Option<String>,
-    /// Tokens still to be evaluated: the prompt, then one chosen token at a time.
-    pending: VecDeque<TokenId>,
-    position: u32,
-    seated: Instant,
-    first_choice: Option<Instant>,
-    deadline: Instant,
-    prompt: Prompt,
-    wants_prompt: bool,
-}
-
-/// A prompt as the model reads it.
-struct Prompt {
-    text: String,
-    tokens: Vec<TokenId>,
 }
 
 /// Serves requests until [`Request::Finish`], or until the requests' sender is gone.
@@ -71,8 +59,8 @@ pub fn serve(
     let mut worker = Worker::new(model, shape);
     loop {
         worker.take_in(requests, emit);
-        worker.seat_waiting(emit)?;
-        if worker.seats.is_empty() {
+        worker.seat_waiting(emit);
+        if worker.branches.is_empty() {
             if worker.finishing {
                 return Ok(());
             }
@@ -86,9 +74,9 @@ struct Worker<'m> {
     model: &'m mut dyn Model,
     shape: Shape,
     waiting: VecDeque<Waiting>,
-    seats: Vec<Seat>,
-    /// What each slot's KV cache holds.
-    seen: Vec<Vec<TokenId>>,
+    /// In the order in which they get a place: what has begun comes before what has not.
+    branches: Vec<Branch>,
+    cells: Cells,
     /// What has been found out of each constraint, by its schema's text; empty for JSON mode. Kept for the worker's life,
     /// since a scenario's cases share nearly all of their masks.
     constraints: HashMap<String, Result<Allowed, String>>,
@@ -103,8 +91,8 @@ impl<'m> Worker<'m> {
             model,
             shape,
             waiting: VecDeque::new(),
-            seats: Vec::new(),
-            seen: vec![Vec::new(); shape.slots as usize],
+            branches: Vec::new(),
+            cells: Cells::new(shape.slots),
             constraints: HashMap::new(),
             finishing: false,
             n_evaluated: 0,
@@ -115,7 +103,7 @@ impl<'m> Worker<'m> {
     /// Takes what has come; waits for something only when there is nothing else to do.
     fn take_in(&mut self, requests: &Receiver<Request>, emit: &mut dyn FnMut(Reply)) {
         while !self.finishing {
-            let idle = self.seats.is_empty() && self.waiting.is_empty();
+            let idle = self.branches.is_empty() && self.waiting.is_empty();
             let next = if idle {
                 requests.recv().map_err(|RecvError| TryRecvError::Disconnected)
             } else {
@@ -135,109 +123,63 @@ impl<'m> Worker<'m> {
         }
     }
 
-    fn seat_waiting(&mut self, emit: &mut dyn FnMut(Reply)) -> Result<(), Error> {
-        while self.seats.len() < self.shape.slots as usize {
-            let Some(Waiting { order, since }) = self.waiting.pop_front() else { break };
-            emit(Reply::Seated { id: order.id });
-            match self.seat(&order, since) {
-                Ok(mut seat) => {
-                    self.take_slot(&mut seat)?;
-                    self.seats.push(seat);
+    /// Begins a branch for every slot that none needs yet. Orders that ask the same thing share it from the start.
+    fn seat_waiting(&mut self, emit: &mut dyn FnMut(Reply)) {
+        while self.branches.len() < self.shape.slots as usize {
+            let Some(first) = self.waiting.pop_front() else { break };
+            let mut together = vec![first];
+            if self.shape.share {
+                let (same, rest) =
+                    self.waiting.drain(..).partition(|waiting| asks_the_same(waiting, &together[0]));
+                together.extend::<VecDeque<Waiting>>(same);
+                self.waiting = rest;
+            }
+            let prompt = Prompt::render(&together[0].order, self.model);
+            let mut seats = Vec::new();
+            for Waiting { order, since } in together {
+                emit(Reply::Seated { id: order.id });
+                match self.seat(&order, since, prompt.as_ref()) {
+                    Ok(seat) => seats.push(seat),
+                    Err((finish, error)) => {
+                        let generation = refusal(&order, prompt.as_ref().ok(), finish, error);
+                        emit(Reply::Done { id: order.id, generation: Box::new(generation) });
+                    }
                 }
-                Err(generation) => emit(Reply::Done { id: order.id, generation }),
+            }
+            if let (Ok(prompt), false) = (prompt, seats.is_empty()) {
+                self.branches.push(Branch::new(prompt.tokens, seats));
             }
         }
-        Ok(())
     }
 
-    /// Gives the seat the free slot that has read most of its prompt already, and takes that much off what is to be
-    /// evaluated. The last token is always evaluated, since its logits are needed.
-    fn take_slot(&mut self, seat: &mut Seat) -> Result<(), Error> {
-        let prompt = &seat.prompt.tokens;
-        let in_common = |slot: &Slot| {
-            let seen = &self.seen[slot.0 as usize];
-            let same = seen.iter().zip(&prompt[..prompt.len() - 1]).take_while(|(a, b)| a == b).count();
-            if self.shape.reuse { same } else { 0 }
-        };
-        let free = (0..self.shape.slots).map(Slot).filter(|slot| self.seats.iter().all(|s| s.slot != *slot));
-        // The first of the best, so that one slot alone is used the same way every time.
-        let best = free.map(|slot| (in_common(&slot), slot)).reduce(|a, b| if b.0 > a.0 { b } else { a });
-        let (same, slot) = best.expect("there are fewer seats than slots");
-        let kept = self.model.keep(slot, same as u32)?;
-        self.seen[slot.0 as usize].truncate(kept as usize);
-        seat.slot = slot;
-        seat.position = kept;
-        seat.pending.drain(..kept as usize);
-        seat.sequence.cost.n_reused = kept;
-        Ok(())
-    }
-
-    /// An attempt ready to be decoded, or what came of one that cannot be.
-    fn seat(&mut self, order: &Order, since: Instant) -> Result<Seat, Box<Generation>> {
-        let seated = Instant::now();
-        let failed = |finish, error: Option<String>, prompt: Option<&Prompt>| {
-            let mut generation = Generation { finish, error, ..Generation::default() };
-            if let Some(prompt) = prompt {
-                describe(&mut generation, prompt, order.wants_prompt);
-            }
-            Box::new(generation)
-        };
-        let prompt = self.prompt(order).map_err(|e| failed(Finish::Errored, Some(e), None))?;
-        let context = self.model.card().context.min(order.profile.context);
-        let needed = prompt.tokens.len() as u32 + order.profile.longest_output();
-        if prompt.tokens.is_empty() || needed > context {
-            let error = format!("prompt and max_tokens need {needed} tokens of context, there are {context}");
-            return Err(failed(Finish::PromptTooLong, Some(error), Some(&prompt)));
+    /// An attempt ready to be decoded, or why it cannot be.
+    fn seat(
+        &mut self,
+        order: &Order,
+        since: Instant,
+        prompt: Result<&Prompt, &String>,
+    ) -> Result<Seat, (Finish, String)> {
+        let prompt = prompt.map_err(|e| (Finish::Errored, e.clone()))?;
+        if let Some(reason) = prompt.too_long(&order.profile, self.model.card()) {
+            return Err((Finish::PromptTooLong, reason));
         }
-        let constraint = constraint_key(&order.constraint);
-        let matcher = match &constraint {
+        let matcher = match constraint_key(&order.constraint) {
             None => None,
-            Some(key) => match self.allowed(key, order) {
-                Ok(allowed) => Some(allowed.start()),
-                Err(e) => return Err(failed(Finish::UnsupportedSchema, Some(e.clone()), Some(&prompt))),
-            },
-        };
-        let thinking = order.profile.thinking.then(|| self.thinking(&order.profile, &prompt));
-        let mut sequence = Sequence::new(&order.profile, order.seed, matcher, thinking);
-        sequence.cost.n_prompt = prompt.tokens.len() as u32;
-        sequence.cost.queue_ms = (seated - since).as_millis() as u64;
-        Ok(Seat {
-            // Until it takes a slot of its own.
-            slot: Slot(0),
-            id: order.id,
-            sequence,
-            constraint,
-            pending: prompt.tokens.iter().copied().collect(),
-            position: 0,
-            seated,
-            first_choice: None,
-            deadline: seated + Duration::from_secs(order.profile.timeout_s),
-            prompt,
-            wants_prompt: order.wants_prompt,
-        })
-    }
-
-    fn prompt(&self, order: &Order) -> Result<Prompt, String> {
-        let card = self.model.card();
-        let text = match &card.template {
-            None => completion(&order.messages),
-            Some(template) => {
-                let date = order.profile.date.parse().map_err(|e: jiff::Error| e.to_string())?;
-                let bos = card.bos.as_ref().map_or("", |(_, name)| name.as_str());
-                ChatTemplate::new(template.clone(), bos, &card.eos, date)
-                    .and_then(|chat| chat.render(&order.messages, order.profile.thinking))
-                    .map_err(|e| e.to_string())?
+            Some(key) => {
+                let allowed = self.allowed(key, order).as_ref();
+                Some(allowed.map_err(|e| (Finish::UnsupportedSchema, e.clone()))?.start())
             }
         };
-        let tokens = with_one_bos(self.model.tokenize(&text), card);
-        Ok(Prompt { text, tokens })
+        let thinking = prompt.thinking(&order.profile, self.model);
+        let sequence = Sequence::new(&order.profile, order.seed, matcher, thinking);
+        Ok(Seat::new(order, since, prompt, sequence))
     }
 
     /// The constraint of an order, compiled at its first use, or why it cannot be enforced.
-    fn allowed(&mut self, key: &str, order: &Order) -> &Result<Allowed, String> {
+    fn allowed(&mut self, key: String, order: &Order) -> &Result<Allowed, String> {
         let vocab = self.model.vocab();
         // One worker serves one sweep, so that the policy is the same for all and need not be part of the key.
-        self.constraints.entry(key.to_owned()).or_insert_with(|| {
+        self.constraints.entry(key).or_insert_with(|| {
             let policy = order.profile.policy();
             let rules = match &order.constraint {
                 Constraint::Schema(schema) => Rules::schema(schema, policy).map_err(|unsupported| {
@@ -249,36 +191,30 @@ impl<'m> Worker<'m> {
         })
     }
 
-    fn thinking(&self, profile: &Profile, prompt: &Prompt) -> Thinking {
-        Thinking {
-            opened: prompt.text.trim_end().ends_with(THINK_OPEN),
-            budget: profile.thinking_tokens,
-            close: self.model.tokenize(&format!("{THINK_CLOSE}\n\n")),
-        }
-    }
-
-    /// One batch: a token of every decoding seat first, then as much of the prompts as fits.
+    /// Places, one batch, choices.
     fn turn(&mut self, emit: &mut dyn FnMut(Reply)) -> Result<(), Error> {
+        self.place()?;
         let batch = self.batch();
+        let start = Instant::now();
         self.model.decode(&batch)?;
-        self.n_evaluated += batch.len() as u64;
+        let now = Instant::now();
+        self.account(&batch, now - start);
         let ready: Vec<Slot> =
             batch.iter().filter(|token| token.wants_logits).map(|token| token.slot).collect();
-        let now = Instant::now();
-        let mut index = 0;
-        while index < self.seats.len() {
-            let finish = self.step_seat(index, &ready, now);
-            match finish {
-                Some((finish, error)) => {
-                    let seat = self.seats.remove(index);
-                    emit(Reply::Done {
-                        id: seat.id,
-                        generation: Box::new(generation(&seat, finish, error, now)),
-                    });
-                }
-                None => index += 1,
+        let mut next = Vec::new();
+        let mut forks = Vec::new();
+        for mut branch in std::mem::take(&mut self.branches) {
+            match branch.slot.filter(|slot| ready.contains(slot)) {
+                Some(slot) => forks.extend(self.choose(&mut branch, slot, now, emit)),
+                None => expire(&mut branch, now, emit),
+            }
+            match branch.slot {
+                Some(slot) if branch.seats.is_empty() => self.cells.free(slot),
+                None if branch.seats.is_empty() => {}
+                _ => next.push(branch),
             }
         }
+        self.branches = forks.into_iter().chain(next).collect();
         if now - self.reported >= PROGRESS_EVERY {
             self.reported = now;
             emit(Reply::Progress { n_evaluated: self.n_evaluated });
@@ -286,79 +222,115 @@ impl<'m> Worker<'m> {
         Ok(())
     }
 
-    fn step_seat(&mut self, index: usize, ready: &[Slot], now: Instant) -> Option<(Finish, Option<String>)> {
-        let seat = &mut self.seats[index];
-        if ready.contains(&seat.slot) {
-            seat.first_choice.get_or_insert(now);
-            let allowed =
-                seat.constraint.as_ref().and_then(|key| self.constraints.get_mut(key)?.as_mut().ok());
-            match seat.sequence.step(self.model.logits(seat.slot), self.model.vocab(), allowed) {
-                Step::Feed(token) => seat.pending.push_back(token),
-                Step::Stop(finish) => return Some((finish, None)),
-                Step::Broken => {
-                    return Some((Finish::Errored, Some("the model's logits are not numbers".into())));
-                }
+    /// Gives slots to branches that have none, in their order. One that would have to evaluate what another is
+    /// evaluating right now waits for it.
+    fn place(&mut self) -> Result<(), Error> {
+        for index in 0..self.branches.len() {
+            let branch = &self.branches[index];
+            if branch.slot.is_some() {
+                continue;
             }
+            let reuse = self.shape.reuse || branch.has_begun();
+            let Some(place) = self.cells.place(&branch.tokens, reuse) else { return Ok(()) };
+            let promised = if reuse { self.promised(&branch.tokens) } else { 0 };
+            if promised > place.n_kept + COPY_WORTH {
+                continue;
+            }
+            if let Some(source) = place.source {
+                self.model.copy(source, place.slot)?;
+            }
+            let n_kept = self.model.keep(place.slot, place.n_kept as u32)? as usize;
+            let branch = &mut self.branches[index];
+            branch.settle(place.slot, n_kept);
+            self.cells.take(place.slot, &branch.tokens, n_kept);
         }
-        (now >= seat.deadline).then_some((Finish::Timeout, None))
+        Ok(())
     }
 
+    /// How much of a text will be in the KV cache once all prompts that have a slot are evaluated.
+    fn promised(&self, text: &[TokenId]) -> usize {
+        let reading = self.branches.iter().filter(|branch| branch.slot.is_some() && branch.n_pending() > 1);
+        let known = &text[..text.len() - 1];
+        reading.map(|branch| in_common(&branch.tokens, known)).max().unwrap_or(0)
+    }
+
+    /// A token of every decoding branch first, then as much of the prompts as fits.
     fn batch(&mut self) -> Vec<BatchToken> {
         let mut batch = Vec::with_capacity(self.shape.batch as usize);
-        self.seats.sort_by_key(|seat| (seat.first_choice.is_none(), seat.seated));
-        for seat in &mut self.seats {
-            let room = self.shape.batch as usize - batch.len();
-            let n_now = room.min(seat.pending.len());
-            for token in seat.pending.drain(..n_now) {
-                self.seen[seat.slot.0 as usize].push(token);
-                batch.push(BatchToken {
-                    slot: seat.slot,
-                    token,
-                    position: seat.position,
-                    wants_logits: false,
-                });
-                seat.position += 1;
-            }
-            if let Some(last) = batch.last_mut().filter(|_| n_now > 0) {
-                last.wants_logits = seat.pending.is_empty();
+        for reading in [false, true] {
+            for branch in &mut self.branches {
+                let Some(slot) = branch.slot.filter(|_| (branch.n_pending() > 1) == reading) else {
+                    continue;
+                };
+                batch.extend(branch.advance(slot, self.shape.batch as usize - batch.len()));
             }
         }
         batch
     }
-}
 
-/// Exactly one begin token where the model wants one, whether or not its template wrote one (or two).
-fn with_one_bos(tokens: Vec<TokenId>, card: &super::Card) -> Vec<TokenId> {
-    let Some(bos) = card.bos.as_ref().map(|(id, _)| TokenId(*id)) else { return tokens };
-    let n_written = tokens.iter().take_while(|token| **token == bos).count();
-    let wanted = card.adds_bos || n_written > 0;
-    let rest = tokens.into_iter().skip(n_written);
-    wanted.then_some(bos).into_iter().chain(rest).collect()
-}
+    fn account(&mut self, batch: &[BatchToken], elapsed: Duration) {
+        self.n_evaluated += batch.len() as u64;
+        for token in batch {
+            self.cells.push(token.slot, token.token);
+        }
+        for branch in self.branches.iter_mut().filter(|branch| branch.slot.is_some()) {
+            let n_own = batch.iter().filter(|token| Some(token.slot) == branch.slot).count();
+            branch.charge(elapsed.mul_f64(n_own as f64 / batch.len() as f64));
+        }
+    }
 
-fn constraint_key(constraint: &Constraint) -> Option<String> {
-    match constraint {
-        Constraint::None => None,
-        Constraint::Json => Some(String::new()),
-        Constraint::Schema(schema) => Some(schema.to_string()),
+    /// Lets every attempt of a branch choose after the newest token. Those that end are reported; those that disagree
+    /// with the first come back as branches of their own.
+    fn choose(
+        &mut self,
+        branch: &mut Branch,
+        slot: Slot,
+        now: Instant,
+        emit: &mut dyn FnMut(Reply),
+    ) -> Vec<Branch> {
+        let logits = self.model.logits(slot);
+        let mut chosen = Vec::new();
+        let mut staying = Vec::new();
+        for mut seat in branch.seats.drain(..) {
+            seat.first_choice.get_or_insert(now);
+            let key = seat.constraint.as_ref();
+            let allowed = key.and_then(|key| self.constraints.get_mut(key)?.as_mut().ok());
+            match seat.sequence.step(logits, self.model.vocab(), allowed) {
+                Step::Feed(_) if now >= seat.deadline => end(seat, Finish::Timeout, None, now, emit),
+                Step::Feed(token) => {
+                    chosen.push(token);
+                    staying.push(seat);
+                }
+                Step::Stop(finish) => end(seat, finish, None, now, emit),
+                Step::Broken => {
+                    let error = Some("the model's logits are not numbers".into());
+                    end(seat, Finish::Errored, error, now, emit);
+                }
+            }
+        }
+        branch.seats = staying;
+        branch.split(&chosen)
     }
 }
 
-fn describe(generation: &mut Generation, prompt: &Prompt, wants_prompt: bool) {
-    generation.prompt_sha256 = hash::sha256(prompt.text.as_bytes());
-    generation.prompt = wants_prompt.then(|| prompt.text.clone());
-    generation.cost.n_prompt = prompt.tokens.len() as u32;
+fn end(seat: Seat, finish: Finish, error: Option<String>, now: Instant, emit: &mut dyn FnMut(Reply)) {
+    let id = seat.id;
+    emit(Reply::Done { id, generation: Box::new(seat.into_generation(finish, error, now)) });
 }
 
-fn generation(seat: &Seat, finish: Finish, error: Option<String>, now: Instant) -> Generation {
-    let mut cost = seat.sequence.cost;
-    let first_choice = seat.first_choice.unwrap_or(now);
-    cost.prefill_ms = (first_choice - seat.seated).as_millis() as u64;
-    cost.decode_ms = (now - first_choice).as_millis() as u64;
-    let output = String::from_utf8_lossy(&seat.sequence.text).into_owned();
-    let mut generation = Generation { output, finish, error, cost, ..Generation::default() };
-    describe(&mut generation, &seat.prompt, seat.wants_prompt);
-    generation
+/// Ends the attempts whose time is over.
+fn expire(branch: &mut Branch, now: Instant, emit: &mut dyn FnMut(Reply)) {
+    let (over, rest): (Vec<Seat>, Vec<Seat>) = branch.seats.drain(..).partition(|seat| now >= seat.deadline);
+    branch.seats = rest;
+    for seat in over {
+        end(seat, Finish::Timeout, None, now, emit);
+    }
+}
+
+/// Whether two orders have the same prompt, as far as can be told before it is rendered.
+fn asks_the_same(a: &Waiting, b: &Waiting) -> bool {
+    let (a, b) = (&a.order, &b.order);
+    a.messages == b.messages && a.profile == b.profile
 }
 
 #[cfg(test)]

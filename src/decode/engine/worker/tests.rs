@@ -1,12 +1,16 @@
+use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::channel;
 
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::seat::with_one_bos;
 use super::*;
 use crate::decode::engine::Card;
+use crate::decode::engine::frames::Generation;
 use crate::decode::engine::scripted::{ScriptedModel, answering, byte_vocab};
-use crate::prompt::{Message, Role};
+use crate::decode::profile::Profile;
+use crate::prompt::{Message, Role, completion};
 
 fn profile(text: &str) -> Arc<Profile> {
     let layer = crate::config::Layer::file(&format!("[profiles.greedy]\n{text}"), "test").unwrap();
@@ -38,40 +42,88 @@ fn echo(context: u32) -> ScriptedModel {
     answering(vocab, context, |prompt| format!("{{\"{prompt}\": {}}} and more", prompt.len()))
 }
 
+/// What three strategies ask with one prompt: nothing enforced, JSON, and a schema that leads away from the echo.
+fn constraints() -> [Constraint; 3] {
+    let schema = json!({"type": "object", "properties": {"z": {"enum": ["ab", 1]}}, "required": ["z"]});
+    [Constraint::None, Constraint::Json, Constraint::Schema(Arc::new(schema))]
+}
+
+/// Each text under each constraint.
+fn triples(texts: &[String], profile: &Arc<Profile>) -> Vec<Request> {
+    let each = (0..).zip(texts).flat_map(|(index, text)| {
+        (0..).zip(constraints()).map(move |(offset, constraint)| (3 * index + offset, text, constraint))
+    });
+    each.map(|(id, text, constraint)| order(id, text, constraint, profile)).collect()
+}
+
+const ALONE: Shape = Shape { slots: 1, batch: 512, reuse: false, share: false };
+
+/// What has to be the same however attempts are decoded.
+fn texts(done: &HashMap<u64, Generation>) -> BTreeMap<u64, (String, Finish, u32, u32)> {
+    let facts = |g: &Generation| (g.output.clone(), g.finish, g.cost.n_prompt, g.cost.n_output);
+    done.iter().map(|(id, generation)| (*id, facts(generation))).collect()
+}
+
+fn on_account(done: &HashMap<u64, Generation>) -> usize {
+    done.values().map(|generation| generation.cost.n_evaluated as usize).sum()
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn slots_and_batch_size_change_no_text(
-        texts in prop::collection::vec("[a-c]{1,12}", 1..12), slots in 1u32..6, batch in 1u32..40, reuse: bool, forgets: bool,
+    fn slots_batches_and_sharing_change_no_text(
+        prompts in prop::collection::vec("[ab]{0,40}c?", 1..8), slots in 1u32..6, batch in 1u32..40,
+        reuse: bool, share: bool, forgets: bool, hot: bool,
     ) {
-        let profile = profile("max_tokens = 60\ncontext = 200");
-        let shape = Shape { slots, batch: batch.max(slots), reuse };
-        let constraints = [Constraint::None, Constraint::Json, Constraint::Schema(Arc::new(json!({"type": "object"})))];
-        let requests = (0..).zip(&texts).map(|(id, text)| {
-            order(id, text, constraints[id as usize % 3].clone(), &profile)
-        });
+        let settings = if hot { "max_tokens = 40\ncontext = 200\ntemperature = 0.3" } else { "max_tokens = 60\ncontext = 200" };
+        let profile = profile(settings);
+        let mut plain = echo(200);
+        let expected = run(&mut plain, ALONE, triples(&prompts, &profile));
+        prop_assert_eq!(on_account(&expected), plain.n_evaluated);
         let mut model = echo(200);
         model.forgets_in_part = forgets;
-        let done = run(&mut model, shape, requests.collect());
-        prop_assert_eq!(done.len(), texts.len());
-        let (n_reused, n_fed) = done.values().fold((0, 0), |(reused, fed), generation| {
-            let cost = &generation.cost;
-            // The token that completes a constraint is never evaluated, nor is one that ends a text.
-            (reused + cost.n_reused, fed + cost.n_prompt - cost.n_reused + cost.n_output - u32::from(generation.finish == Finish::Complete))
-        });
-        prop_assert_eq!(model.n_evaluated as u32, n_fed, "evaluated exactly what was not reused");
-        prop_assert!(reuse && forgets || n_reused == 0);
-        for (id, text) in (0..).zip(&texts) {
-            let json = format!("{{\"{text}\": {}}}", text.len());
-            let (output, finish) = match id % 3 {
-                0 => (format!("{json} and more"), Finish::Stop),
-                _ => (json, Finish::Complete),
-            };
-            let generation = &done[&id];
-            prop_assert_eq!((&generation.output, generation.finish), (&output, finish));
-            prop_assert!(generation.cost.n_reused < generation.cost.n_prompt);
+        let done = run(&mut model, Shape { slots, batch: batch.max(slots), reuse, share }, triples(&prompts, &profile));
+        prop_assert_eq!(texts(&done), texts(&expected));
+        prop_assert_eq!(on_account(&done), model.n_evaluated);
+        // A model that forgets nothing in part has to read again what a copy would have given it.
+        prop_assert!(!forgets || model.n_evaluated <= plain.n_evaluated);
+        for generation in done.values() {
+            prop_assert!(generation.cost.n_reused <= generation.cost.n_prompt);
+            prop_assert!(reuse && forgets || share || generation.cost.n_reused == 0);
         }
     }
+
+    #[test]
+    fn with_slots_enough_nothing_is_evaluated_twice(prompts in prop::collection::vec("(ab|ba){10}[ab]{30}c?", 1..5)) {
+        let profile = profile("max_tokens = 60\ncontext = 200");
+        let mut model = echo(200);
+        let shape = Shape { slots: 20, batch: 512, reuse: true, share: true };
+        let done = run(&mut model, shape, triples(&prompts, &profile));
+        let mut nodes = HashSet::new();
+        for (id, generation) in &done {
+            let prompt = completion(&[Message { role: Role::User, content: prompts[*id as usize / 3].clone() }]);
+            let text = model.tokenize(&(prompt + &generation.output));
+            nodes.extend((1..=text.len()).map(|n| text[..n].to_vec()));
+        }
+        // A short common beginning is read again rather than copied.
+        let spare = (COPY_WORTH + 1) * done.len();
+        prop_assert!(model.n_evaluated <= nodes.len() + spare, "{} of {} + {spare}", model.n_evaluated, nodes.len());
+        prop_assert!(model.n_copies < 2 * done.len());
+    }
+}
+
+#[test]
+fn a_thousand_cases_through_two_slots() {
+    let profile = profile("max_tokens = 60\ncontext = 120");
+    let prompts: Vec<String> =
+        (0..700).map(|n| format!("{:b}", n * n % 509).replace('0', "a").replace('1', "b")).collect();
+    let mut model = echo(120);
+    let done =
+        run(&mut model, Shape { slots: 2, batch: 16, reuse: true, share: true }, triples(&prompts, &profile));
+    let expected = run(&mut echo(120), ALONE, triples(&prompts, &profile));
+    assert_eq!(done.len(), 2100);
+    assert_eq!(texts(&done), texts(&expected));
+    assert_eq!(on_account(&done), model.n_evaluated);
 }
 
 #[test]
@@ -89,7 +141,7 @@ fn limits_end_attempts_each_by_its_own_reason() {
         let profile = profile(&format!("{defaults}{settings}"));
         let done = run(
             &mut echo(300),
-            Shape { slots: 2, batch: 64, reuse: true },
+            Shape { slots: 2, batch: 64, reuse: true, share: true },
             vec![order(0, text, Constraint::None, &profile)],
         );
         assert_eq!(done[&0].finish, finish, "{settings}: {:?}", done[&0]);
@@ -107,7 +159,7 @@ fn a_refused_choice_is_made_again_under_the_mask() {
         order(0, "x", Constraint::Schema(Arc::new(schema)), &profile),
         order(1, "x", Constraint::Schema(Arc::new(json!({"pattern": "(?<=x)y"}))), &profile),
     ];
-    let done = run(&mut model, Shape { slots: 1, batch: 64, reuse: true }, requests);
+    let done = run(&mut model, Shape { slots: 1, batch: 64, reuse: true, share: true }, requests);
     assert_eq!((done[&0].output.as_str(), done[&0].finish), (r#"{"a":1}"#, Finish::Complete));
     assert!(done[&0].cost.n_masks > 0 && done[&0].prompt.is_some());
     assert_eq!(done[&1].finish, Finish::UnsupportedSchema);
@@ -132,7 +184,7 @@ fn reasoning_runs_free_to_its_end_and_within_its_budget() {
         let schema = Constraint::Schema(Arc::new(json!({"type": "object", "additionalProperties": false})));
         let done = run(
             &mut model,
-            Shape { slots: 1, batch: 64, reuse: true },
+            Shape { slots: 1, batch: 64, reuse: true, share: true },
             vec![order(0, "x", schema, &profile)],
         );
         assert_eq!(done[&0].output, expected, "{settings} {says}");
@@ -165,7 +217,7 @@ fn drained_orders_are_forgotten_and_logits_that_are_no_numbers_end_the_attempt()
     let profile = profile("max_tokens = 50");
     let mut requests: Vec<Request> = (0..3).map(|id| order(id, "ab", Constraint::None, &profile)).collect();
     requests.insert(2, Request::Drain);
-    let done = run(&mut echo(300), Shape { slots: 1, batch: 64, reuse: true }, requests);
+    let done = run(&mut echo(300), Shape { slots: 1, batch: 64, reuse: true, share: true }, requests);
     assert_eq!(done.keys().copied().collect::<Vec<_>>(), [2], "all three came before the first was seated");
 
     let vocab = Arc::new(byte_vocab(&[]));
@@ -174,7 +226,7 @@ fn drained_orders_are_forgotten_and_logits_that_are_no_numbers_end_the_attempt()
     let mut model = ScriptedModel::new(vocab, card, Box::new(move |_| broken.clone()));
     let done = run(
         &mut model,
-        Shape { slots: 1, batch: 64, reuse: true },
+        Shape { slots: 1, batch: 64, reuse: true, share: true },
         vec![order(0, "ab", Constraint::None, &profile)],
     );
     assert_eq!(done[&0].finish, Finish::Errored);

@@ -1,0 +1,98 @@
+//! What the KV cache holds, slot by slot, and where a text goes on with the least work. Decides; moves nothing.
+
+use crate::decode::engine::Slot;
+use crate::decode::vocab::TokenId;
+
+/// Tokens that a copy has to save to be worth it. llama.cpp copies a slot's whole buffer, which took as long as
+/// evaluating about five tokens (`SmolLM2`, 2048 cells, two cores); a batch is cut for less than that many, too.
+pub(super) const COPY_WORTH: usize = 16;
+
+/// One slot's part of the KV cache.
+#[derive(Debug, Default)]
+struct Held {
+    /// What has been evaluated, in order.
+    tokens: Vec<TokenId>,
+    /// Whether a branch writes to it now.
+    taken: bool,
+    /// When it was last let go.
+    freed: u64,
+}
+
+/// The KV cache of all slots. What a slot holds outlives the branch that wrote it, until another one needs the slot.
+#[derive(Debug)]
+pub(super) struct Cells {
+    slots: Vec<Held>,
+    clock: u64,
+}
+
+/// Where a text goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// A free slot.
+    pub slot: Slot,
+    /// The slot to be copied there first, if not this one.
+    pub source: Option<Slot>,
+    /// How many of the text's tokens are there then.
+    pub n_kept: usize,
+}
+
+impl Cells {
+    pub(super) fn new(n_slots: u32) -> Self {
+        Self { slots: (0..n_slots).map(|_| Held::default()).collect(), clock: 0 }
+    }
+
+    /// The free slot for this text: the one that holds most of its beginning; or, where a taken slot holds more, the one
+    /// that has been free for longest, to be written over with a copy. `None` when no slot is free.
+    ///
+    /// The last token of a text always has to be evaluated, since its logits are needed.
+    pub(super) fn place(&self, text: &[TokenId], reuse: bool) -> Option<Place> {
+        let known = &text[..text.len() - 1];
+        let held = |slot: &Slot| if reuse { in_common(&self.held(*slot).tokens, known) } else { 0 };
+        let (taken, free): (Vec<Slot>, Vec<Slot>) =
+            (0..self.slots.len() as u32).map(Slot).partition(|slot| self.held(*slot).taken);
+        let oldest = *free.iter().min_by_key(|slot| self.held(**slot).freed)?;
+        let fullest = free.into_iter().map(|slot| (held(&slot), slot));
+        let (n_kept, slot) = fullest.reduce(|a, b| self.better(a, b))?;
+        match taken.into_iter().map(|slot| (held(&slot), slot)).max() {
+            Some((n_more, source)) if n_more > n_kept + COPY_WORTH => {
+                Some(Place { slot: oldest, source: Some(source), n_kept: n_more })
+            }
+            _ => Some(Place { slot, source: None, n_kept }),
+        }
+    }
+
+    /// More of the text, else free for longer, else the first.
+    fn better(&self, a: (usize, Slot), b: (usize, Slot)) -> (usize, Slot) {
+        let rank = |(n, slot): (usize, Slot)| (n, std::cmp::Reverse(self.held(slot).freed));
+        if rank(b) > rank(a) { b } else { a }
+    }
+
+    /// A branch has moved into a slot, of which the first `n_kept` tokens of `text` are left.
+    pub(super) fn take(&mut self, slot: Slot, text: &[TokenId], n_kept: usize) {
+        let held = &mut self.slots[slot.0 as usize];
+        held.tokens = text[..n_kept].to_vec();
+        held.taken = true;
+    }
+
+    /// A token has been evaluated.
+    pub(super) fn push(&mut self, slot: Slot, token: TokenId) {
+        self.slots[slot.0 as usize].tokens.push(token);
+    }
+
+    /// The branch in this slot has ended; what it wrote stays for others to go on from.
+    pub(super) fn free(&mut self, slot: Slot) {
+        self.clock += 1;
+        let held = &mut self.slots[slot.0 as usize];
+        held.taken = false;
+        held.freed = self.clock;
+    }
+
+    fn held(&self, slot: Slot) -> &Held {
+        &self.slots[slot.0 as usize]
+    }
+}
+
+/// How many tokens two texts begin with alike.
+pub(super) fn in_common(a: &[TokenId], b: &[TokenId]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
