@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Exit, Session, println};
 use crate::daemon::{database, is_locked};
 use crate::report;
-use crate::store::{Progress, Reader, Run, Status};
+use crate::store::{Reader, Status};
 
 /// How often `--follow` looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -17,8 +17,8 @@ const EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug, Serialize)]
 struct Answer {
     running: bool,
-    run: Run,
-    progress: Option<Progress>,
+    #[serde(flatten)]
+    status: Status,
     /// Seconds until nothing is missing, at the latest pace.
     eta_s: Option<f64>,
 }
@@ -42,8 +42,9 @@ pub(super) fn run(session: &Session, follow: bool) -> anyhow::Result<Exit> {
         if follow && session.json {
             println(&serde_json::to_string(&answer)?)?;
         } else {
-            let status = Status { run: answer.run.clone(), progress: answer.progress.clone() };
-            session.print(&answer, || report::status::status(&status, Timestamp::now(), answer.running))?;
+            session.print(&answer, || {
+                report::status::status(&answer.status, Timestamp::now(), answer.running)
+            })?;
         }
         if !answer.running {
             // Followed to its end, it was running when it was asked for.
@@ -58,11 +59,10 @@ pub(super) fn run(session: &Session, follow: bool) -> anyhow::Result<Exit> {
 }
 
 fn answer(status: Status, is_locked: bool) -> Answer {
-    let Status { run, progress } = status;
-    let running = is_locked && run.ended_at.is_none();
-    let eta_s = progress.as_ref().filter(|_| running).and_then(|progress| {
+    let running = is_locked && status.run.ended_at.is_none();
+    let eta_s = status.progress.as_ref().filter(|_| running).and_then(|progress| {
         let per_minute = progress.per_minute.filter(|rate| *rate > 0.0)?;
         Some(f64::from(progress.missing) / per_minute * 60.0)
     });
-    Answer { running, run, progress, eta_s }
+    Answer { running, status, eta_s }
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::store::{Progress, Run, RunEnding, Status};
+use crate::store::{Progress, Run, RunEnding, Status, Work};
 
 /// `alive`: whether the run's process is there. Times that cannot be read are shown as they are stored.
 pub fn status(status: &Status, now: Timestamp, alive: bool) -> String {
@@ -10,6 +10,7 @@ pub fn status(status: &Status, now: Timestamp, alive: bool) -> String {
     if let Some(progress) = &status.progress {
         lines.extend(progress_lines(progress, now, alive && status.run.ended_at.is_none()));
     }
+    lines.extend(status.work.iter().map(work_line));
     lines.push(String::new());
     lines.join("\n")
 }
@@ -42,6 +43,17 @@ fn progress_lines(progress: &Progress, now: Timestamp, running: bool) -> Vec<Str
         progress.last_progress_at.as_ref().map(|at| format!("  progress  {}", ago(at, now))),
     ];
     lines.into_iter().flatten().collect()
+}
+
+/// How fast a model was, and how much of the tokens it did not have to evaluate.
+fn work_line(work: &Work) -> String {
+    let Work { model, prompt_tokens, output_tokens, evaluated, saved, .. } = work;
+    let speed = work.tokens_per_s.map_or_else(String::new, |speed| format!(", {speed:.0} a second"));
+    let tokens = prompt_tokens + output_tokens;
+    format!(
+        "  work      {model}: {evaluated} of {tokens} tokens evaluated ({:.0} % saved){speed}",
+        100.0 * saved
+    )
 }
 
 fn ago(at: &str, now: Timestamp) -> String {

@@ -7,7 +7,7 @@ use crate::scenario::Strategy;
 use crate::score::{Constants, Counts, Group};
 use crate::store::{
     CaseGroup, Coverage, ErrorClasses, PaperRow, PaperStrategy, ParseOutcomes, Progress, Run, RunCommand,
-    RunEnding, RunId, RunState, ScoreRow, Status, StrategyTotals, StrategyWins,
+    RunEnding, RunId, RunState, ScoreRow, Status, StrategyTotals, StrategyWins, Work,
 };
 
 fn row(model: &str, strategy: Strategy, flawless: u32, complete: bool) -> ScoreRow {
@@ -317,7 +317,18 @@ fn stored(progress: Option<Progress>) -> Status {
         ended_at: None,
         ending: None,
     };
-    Status { run, progress }
+    let work = Work {
+        model: "alpha".into(),
+        attempts: 40,
+        prompt_tokens: 24_000,
+        output_tokens: 4_000,
+        evaluated: 7_000,
+        saved: 0.75,
+        model_s: 70.0,
+        constraint_s: 0.1,
+        tokens_per_s: Some(100.0),
+    };
+    Status { work: progress.iter().map(|_| work.clone()).collect(), run, progress }
 }
 
 #[test]
@@ -347,18 +358,21 @@ fn status_of_every_kind() {
       attempts  312 done, 688 missing, 2 errored, 8 decoding
       rate      41.2 a minute, 17 min left
       progress  3 s ago
+      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second
     ");
     insta::assert_snapshot!(status::status(&running, now, false), @"
     sweep (run 3, pid 4711) is gone without having said so; started 2.5 h ago
       model     qwen3:0.6b
       attempts  312 done, 688 missing, 2 errored
       progress  3 s ago
+      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second
     ");
     insta::assert_snapshot!(status::status(&ended, now, false), @"
     sweep (run 3, pid 4711) was interrupted 30 min ago
       model     qwen3:0.6b
       attempts  312 done, 688 missing, 2 errored
       progress  3 s ago
+      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second
     ");
     insta::assert_snapshot!(status::status(&stored(None), now, true), @"sweep (run 3, pid 4711) is running, started 2.5 h ago");
 }

@@ -17,6 +17,7 @@ mod runs;
 mod scenarios;
 mod verdicts;
 mod words;
+mod work;
 
 pub use attempts::{Attempt, Known, Output};
 pub use error::Error;
@@ -31,6 +32,7 @@ pub use open::{Reader, Store};
 pub use runs::{NewRun, Progress, Run, RunCommand, RunEnding, RunState, Status};
 pub use scenarios::StoredScenario;
 pub use verdicts::{Judged, Judgement, Outcome, Rescore, Triple};
+pub use work::Work;
 
 /// This module's results.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 use serde::Serialize;
 
 use super::words::words;
-use super::{Reader, Result, RunId, Store};
+use super::{Reader, Result, RunId, Store, Work};
 
 words! {
     /// The command that made a run.
@@ -120,6 +120,8 @@ pub struct Status {
     pub run: Run,
     /// `None` when it has not said anything yet.
     pub progress: Option<Progress>,
+    /// What its attempts have cost each model so far.
+    pub work: Vec<Work>,
 }
 
 impl Store {
@@ -181,7 +183,8 @@ impl Reader {
             .connection
             .query_row("SELECT * FROM progress WHERE run_id = ?1", [run.id], read_progress)
             .optional()?;
-        Ok(Some(Status { run, progress }))
+        let work = self.work(run.id)?;
+        Ok(Some(Status { run, progress, work }))
     }
 }
 
