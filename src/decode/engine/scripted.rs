@@ -109,6 +109,13 @@ impl Model for ScriptedModel {
 
     fn keep(&mut self, slot: Slot, n_tokens: u32) -> Result<u32, Error> {
         let seen = self.slots.entry(slot).or_default();
+        if n_tokens as usize > seen.len() {
+            return Err(Error::Batch(format!(
+                "slot {} holds {} tokens and cannot keep {n_tokens}",
+                slot.0,
+                seen.len()
+            )));
+        }
         seen.truncate(if self.forgets_in_part { n_tokens as usize } else { 0 });
         Ok(seen.len() as u32)
     }

@@ -94,16 +94,19 @@ proptest! {
     }
 
     #[test]
-    fn with_slots_enough_nothing_is_evaluated_twice(prompts in prop::collection::vec("(ab|ba){10}[ab]{30}c?", 1..5)) {
-        let profile = profile("max_tokens = 60\ncontext = 200");
-        let mut model = echo(200);
-        let shape = Shape { slots: 20, batch: 512, reuse: true, share: true };
+    fn with_slots_enough_nothing_is_evaluated_twice(tails in prop::collection::vec("[ab]{1,30}c?", 1..4), reuse: bool) {
+        let profile = profile("max_tokens = 60\ncontext = 600");
+        // A scenario's words, long enough for a second reading of them to stand out from the spare tokens below.
+        let prompts: Vec<String> = tails.iter().map(|tail| "abba baab ".repeat(25) + tail).collect();
+        let mut model = echo(600);
+        let shape = Shape { slots: 20, batch: 512, reuse, share: true };
         let done = run(&mut model, shape, triples(&prompts, &profile));
         let mut nodes = HashSet::new();
         for (id, generation) in &done {
             let prompt = completion(&[Message { role: Role::User, content: prompts[*id as usize / 3].clone() }]);
             let text = model.tokenize(&(prompt + &generation.output));
-            nodes.extend((1..=text.len()).map(|n| text[..n].to_vec()));
+            let tree = if reuse { 0 } else { id / 3 };
+            nodes.extend((1..=text.len()).map(|n| (tree, text[..n].to_vec())));
         }
         // A short common beginning is read again rather than copied.
         let spare = (COPY_WORTH + 1) * done.len();
