@@ -22,6 +22,11 @@ fn a_sweep_runs_every_cell_once_and_a_second_one_costs_nothing() {
     ));
     assert_eq!(rows(&house, "SELECT count(*), count(DISTINCT key) FROM attempts"), "30|30");
     assert_eq!(rows(&house, "SELECT count(*) FROM prompts"), "10");
+    // J and J+ send one prompt, P, PJ and PJ+ another: two prompts in five are evaluated.
+    assert_eq!(
+        rows(&house, "SELECT model, attempts, saved > 0.5, evaluated < prompt_tokens FROM work"),
+        "alpha|15|1|1\nbeta|15|1|1"
+    );
 
     house.drop_in("again.json", &scenario("words", &WORDS));
     house.sweep().unwrap();
