@@ -1,9 +1,13 @@
-//! What a text has to be: JSON, or JSON that a schema accepts. Compiled once, shared by all attempts.
+//! What a text has to be: JSON, JSON that a schema accepts, or what a grammar says. Compiled once, shared by all
+//! attempts.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::compile;
 use super::expr::{ExprId, TRUE};
+use super::gbnf::{Grammar, GrammarError};
 use super::leaf::{Kind, Kinds, Leaf};
 use super::policy::Policy;
 use super::tables::Graph;
@@ -47,6 +51,8 @@ pub struct Rules {
     pub notes: Vec<Note>,
     pub(super) graph: Graph,
     pub(super) root: ExprId,
+    /// Then nothing of the above counts.
+    pub(super) grammar: Option<Arc<Grammar>>,
 }
 
 impl Rules {
@@ -57,12 +63,19 @@ impl Rules {
             Root::Object => graph.exprs.leaf(Leaf::Kinds(Kinds::of(Kind::Object))),
             Root::Any => TRUE,
         };
-        Self { policy, notes: Vec::new(), graph, root }
+        Self { policy, notes: Vec::new(), graph, root, grammar: None }
     }
 
     /// JSON that the schema accepts, or every keyword that cannot be enforced.
     pub fn schema(schema: &Value, policy: Policy) -> Result<Self, Vec<Unsupported>> {
         let compiled = compile::compile(schema, policy)?;
-        Ok(Self { policy, notes: compiled.notes, graph: compiled.graph, root: compiled.root })
+        Ok(Self { policy, notes: compiled.notes, graph: compiled.graph, root: compiled.root, grammar: None })
+    }
+
+    /// Text as a grammar in GBNF says, or the first thing that is wrong with the grammar.
+    pub fn grammar(text: &str) -> Result<Self, GrammarError> {
+        let grammar = Grammar::parse(text)?;
+        let (policy, graph) = (Policy::default(), Graph::default());
+        Ok(Self { policy, notes: Vec::new(), graph, root: TRUE, grammar: Some(Arc::new(grammar)) })
     }
 }
