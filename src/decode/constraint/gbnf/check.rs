@@ -12,11 +12,9 @@ pub(super) fn check(text: &str, written: &[Written], grammar: &mut Grammar) -> R
         GrammarError::at(text, origin.at, wrong(&origin.name), right)
     };
     let ends = derivable(grammar, |node| matches!(node, Node::Bytes(_)));
-    // Written rules come first, so that the one named is one that somebody wrote.
-    if let Some(endless) = ends.iter().position(|&ends| !ends) {
-        let wrong =
-            |name: &str| format!("rule `{name}` never ends: each of its alternatives needs itself again");
-        return Err(error(endless as RuleId, &wrong, "an alternative that does not"));
+    if let Some(endless) = endless(grammar, &ends) {
+        let wrong = |name: &str| format!("rule `{name}` never ends: each of its alternatives needs it again");
+        return Err(error(endless, &wrong, "an alternative that does not"));
     }
     let nullable = derivable(grammar, |_| false);
     let may_be_empty = |node| matches!(node, Node::Call(rule) if nullable[rule as usize]);
@@ -36,6 +34,20 @@ pub(super) fn check(text: &str, written: &[Written], grammar: &mut Grammar) -> R
         rule.rank = ranks[id];
     }
     Ok(())
+}
+
+/// A rule that needs itself, if there is a rule that never ends: followed from one to the next that it needs.
+fn endless(grammar: &Grammar, ends: &[bool]) -> Option<RuleId> {
+    let mut at = ends.iter().position(|&ends| !ends)? as RuleId;
+    for _ in 0..ends.len() {
+        let sequence = &grammar.nodes[grammar.rules[at as usize].starts[0] as usize..];
+        let needs = |node: &Node| match node {
+            Node::Call(rule) if !ends[*rule as usize] => Some(*rule),
+            _ => None,
+        };
+        at = sequence.iter().find_map(needs).expect("a rule that never ends needs another such rule");
+    }
+    Some(at)
 }
 
 /// Which rules have a sequence of nothing but nodes that hold and rules of which the same is true. Linear in the
