@@ -80,10 +80,13 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         &[
             "config",
             "daemon",
+            "decode::allowed",
+            "decode::constraint",
             "decode::engine::frames",
             "decode::engine::llama",
             "decode::engine::process",
             "decode::engine::worker",
+            "decode::vocab",
             "hash",
             "judge",
             "models",

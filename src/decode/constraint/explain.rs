@@ -37,20 +37,24 @@ impl Constraint {
     }
 }
 
+impl Refusal {
+    /// What could have stood there instead, in words.
+    pub fn choices(&self) -> String {
+        let mut choices = ranges(&self.expected);
+        if self.may_end {
+            choices.push("the end".to_owned());
+        }
+        if choices.is_empty() { "nothing".to_owned() } else { choices.join(" or ") }
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.found {
             Some(byte) => write!(f, "byte {}: {} cannot stand after `{}`", self.at, shown(byte), self.after)?,
             None => write!(f, "byte {}: the text may not end after `{}`", self.at, self.after)?,
         }
-        let mut choices = ranges(&self.expected);
-        if self.may_end {
-            choices.push("the end".to_owned());
-        }
-        match choices.as_slice() {
-            [] => write!(f, "; nothing can"),
-            choices => write!(f, "; expected {}", choices.join(" or ")),
-        }
+        write!(f, "; expected {}", self.choices())
     }
 }
 

@@ -108,7 +108,10 @@ impl Machine {
             start: 0,
         };
         machine.start = match &rules.grammar {
-            None => machine.value(Goals::only(rules.root)),
+            None => {
+                let goals = machine.goals.id(Goals::only(rules.root));
+                machine.local(Local::Value { goals, space: Space::at_start(rules.policy.space) })
+            }
             Some(grammar) => {
                 let (stacks, start) = Stacks::new(Arc::clone(grammar));
                 machine.stacks = Some(stacks);
@@ -295,12 +298,6 @@ impl Machine {
 
     pub(super) fn go(&mut self, local: Local) -> Edge {
         Edge::Go(self.local(local))
-    }
-
-    /// The state before a value of which this is asked.
-    pub(super) fn value(&mut self, goals: Goals) -> LocalId {
-        let goals = self.goals.id(goals);
-        self.local(Local::Value { goals, space: Space::default() })
     }
 
     /// The state after a value's first byte.
