@@ -26,7 +26,8 @@ fn subject(schema: &str, texts: &[&str]) -> Subject {
         cases.join(",")
     );
     let scenario = parse(&text).expect("a good scenario").scenario;
-    Subject { cases: (0..texts.len() as i64).map(CaseId).collect(), scenario, revision: RevisionId(1) }
+    let cases = (0..texts.len() as i64).map(CaseId).collect();
+    Subject { cases, scenario, revision: RevisionId(1), grammar: None }
 }
 
 fn models(hashes: &[&str]) -> Vec<Contestant> {

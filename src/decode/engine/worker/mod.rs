@@ -89,7 +89,7 @@ struct Worker<'m> {
     seats: Vec<Seat>,
     /// What each slot's KV cache holds.
     seen: Vec<Vec<TokenId>>,
-    /// What has been found out of each constraint, by its schema's text; empty for JSON mode. Kept for the worker's life,
+    /// What has been found out of each constraint, by its schema's or grammar's text; empty for JSON mode. Kept for the worker's life,
     /// since a scenario's cases share nearly all of their masks.
     constraints: HashMap<String, Result<Allowed, String>>,
     finishing: bool,
@@ -243,6 +243,7 @@ impl<'m> Worker<'m> {
                 Constraint::Schema(schema) => Rules::schema(schema, policy).map_err(|unsupported| {
                     unsupported.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
                 })?,
+                Constraint::Grammar(text) => Rules::grammar(text).map_err(|error| error.to_string())?,
                 Constraint::None | Constraint::Json => Rules::json(Root::Object, policy),
             };
             Ok(Allowed::new(Arc::new(rules), Arc::clone(vocab)))
@@ -341,6 +342,8 @@ fn constraint_key(constraint: &Constraint) -> Option<String> {
         Constraint::None => None,
         Constraint::Json => Some(String::new()),
         Constraint::Schema(schema) => Some(schema.to_string()),
+        // No schema begins so.
+        Constraint::Grammar(text) => Some(format!("gbnf {text}")),
     }
 }
 
