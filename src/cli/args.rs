@@ -96,7 +96,7 @@ pub struct Grammar {
     /// A JSON Schema, a scenario file or a grammar in GBNF, told apart by name and contents
     pub file: PathBuf,
     /// A text, or a file that holds one, to be tested; may be repeated
-    #[arg(long, value_name = "TEXT|FILE")]
+    #[arg(long, value_name = "TEXT|FILE", allow_hyphen_values = true)]
     pub test: Vec<String>,
     /// A GGUF file: also show how the texts fall into its tokens and how many are allowed at each
     #[arg(long, value_name = "MODEL", requires = "test")]

@@ -33,12 +33,12 @@ pub(super) fn policy(policy: Policy) -> [&'static str; 4] {
 /// The whole report.
 pub(super) fn report(report: &Report) -> String {
     let what = match report.kind {
-        Kind::Schema => "a JSON Schema",
-        Kind::Scenario => "a scenario; its schema:",
-        Kind::Grammar => "a grammar",
+        Kind::Schema => "a JSON Schema that",
+        Kind::Scenario => "a scenario whose schema",
+        Kind::Grammar => "a grammar that",
     };
-    let verdict = if report.problems.is_empty() { "can be enforced" } else { "cannot be enforced" };
-    let mut lines = vec![format!("{}: {what} {verdict}", report.file.display())];
+    let verdict = if report.problems.is_empty() { "can" } else { "cannot" };
+    let mut lines = vec![format!("{}: {what} {verdict} be enforced", report.file.display())];
     lines.extend(report.problems.iter().map(|problem| match problem {
         Problem::Keyword { keyword, pointer, reason } => {
             format!("  refused   `{keyword}` at {pointer}: {reason}")

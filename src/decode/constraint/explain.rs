@@ -65,14 +65,18 @@ fn shown(byte: u8) -> String {
         b' '..=b'~' => format!("`{}`", char::from(byte)),
         b'\n' => "a line end".to_owned(),
         b'\t' => "a tab".to_owned(),
+        b'\r' => "a carriage return".to_owned(),
         byte => format!("byte 0x{byte:02x}"),
     }
 }
 
-/// Bytes in words, three or more in a row as a range.
+/// Bytes in words, three or more in a row as a range. What begins or ends characters of several bytes is named as such.
 fn ranges(bytes: &[u8]) -> Vec<String> {
     let runs = bytes.chunk_by(|a, b| *b == a + 1);
     runs.flat_map(|run| match run {
+        [0, .., 0x7f] => vec!["any ASCII character".to_owned()],
+        [0xc2, .., 0xf4] => vec!["any character beyond ASCII".to_owned()],
+        [0x80..=0xbf, .., 0x80..=0xbf] => vec!["the rest of a character".to_owned()],
         [first, _, .., last] => vec![format!("{} to {}", shown(*first), shown(*last))],
         few => few.iter().copied().map(shown).collect(),
     })

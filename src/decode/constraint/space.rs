@@ -48,3 +48,39 @@ impl Space {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_as_long_as_the_policy_lets_them() {
+        let (bounded, ollama) = (Whitespace::Bounded, Whitespace::Ollama2025);
+        let table = [
+            (Whitespace::Compact, " ".to_owned(), false),
+            (Whitespace::Any, " \t\r\n  ".to_owned(), true),
+            (bounded, " ".to_owned(), true),
+            (bounded, "\t".to_owned(), true),
+            (bounded, "  ".to_owned(), false),
+            (bounded, format!("\r\n{}", " ".repeat(32)), true),
+            (bounded, "\n\n\n".to_owned(), false),
+            (ollama, " ".to_owned(), true),
+            (ollama, "\t".to_owned(), false),
+            (ollama, "  ".to_owned(), false),
+            (ollama, " \n".to_owned(), false),
+            (ollama, "\r\n".to_owned(), false),
+            (ollama, format!("\n\n{}\t", " ".repeat(19)), true),
+            (ollama, format!("\n{}", " ".repeat(21)), false),
+            (ollama, "\n \n".to_owned(), false),
+            (ollama, "\n\n\n".to_owned(), false),
+        ];
+        for (policy, run, expected) in table {
+            let end = run.bytes().try_fold(Space::default(), |space, byte| space.step(byte, policy));
+            assert_eq!(end.is_some(), expected, "{policy:?} {run:?}");
+        }
+        for byte in *b" \t\r\n" {
+            assert_eq!(Space::at_start(ollama).step(byte, ollama), None, "none before the value");
+        }
+        assert!(Space::at_start(bounded).step(b' ', bounded).is_some());
+    }
+}
