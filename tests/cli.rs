@@ -268,13 +268,13 @@ fn grammar_says_what_is_enforced_and_why_texts_are_refused() {
         (&["list.gbnf", "--test", "- ä\n", "--json"], 1),
         (&["broken.json"], 1),
     ];
-    let mut all = String::new();
+    let mut all = Vec::new();
     for (arguments, code) in table {
         let output = nightjar(folder.path(), &[&["grammar"], arguments].concat(), "");
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
-        all += &format!("$ grammar {}\n{}{}\n", arguments.join(" "), stdout(&output), stderr(&output));
+        all.push(format!("$ grammar {}\n{}{}", arguments.join(" "), stdout(&output), stderr(&output)));
     }
-    insta::assert_snapshot!(all);
+    insta::assert_snapshot!(all.join("\n"));
     let usage = nightjar(folder.path(), &["grammar", "list.gbnf", "--tokens", "tiny.gguf"], "");
     assert_eq!(usage.status.code(), Some(2), "{}", stderr(&usage));
 }

@@ -156,8 +156,8 @@ fn test(rules: &Arc<Rules>, argument: &str, tokens: Option<&Tokens>) -> anyhow::
 impl Refused {
     fn new(text: &str, refusal: &Refusal) -> Self {
         // A byte inside a character is shown at the character.
-        let at = text.floor_char_boundary(refusal.at);
-        let before = &text[..at];
+        let at = (0..=refusal.at).rev().find(|&at| text.is_char_boundary(at));
+        let before = &text[..at.unwrap_or(0)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         let at_end = refusal.found.is_none();

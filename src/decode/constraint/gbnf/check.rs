@@ -59,19 +59,21 @@ fn derivable(grammar: &Grammar, holds: impl Fn(&Node) -> bool) -> Vec<bool> {
     let mut new = Vec::new();
     for (id, rule) in grammar.rules.iter().enumerate() {
         for &start in &rule.starts {
-            let nodes = grammar.nodes[start as usize..].iter().take_while(|node| !matches!(node, Node::End));
-            let mut n_calls = 0;
+            let sequence = &grammar.nodes[start as usize..];
+            let mut nodes = sequence.iter().take_while(|node| !matches!(node, Node::End));
             let mut calls = Vec::new();
-            let good = nodes.into_iter().all(|node| match node {
+            let good = nodes.all(|node| match node {
                 Node::Call(called) => {
-                    n_calls += 1;
                     calls.push(*called as usize);
                     true
                 }
                 node => holds(node),
             });
             if good {
-                calls.into_iter().for_each(|called| waiting[called].push(sequences.len()));
+                let n_calls = calls.len();
+                for called in calls {
+                    waiting[called].push(sequences.len());
+                }
                 sequences.push((id, n_calls));
                 new.extend((n_calls == 0).then_some(id));
             }

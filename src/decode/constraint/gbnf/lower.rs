@@ -107,7 +107,7 @@ struct Lowering<'t> {
     origin: usize,
 }
 
-impl<'t> Lowering<'t> {
+impl Lowering<'_> {
     fn new_rule(&mut self, origin: usize) -> RuleId {
         let id = self.rules.len() as RuleId;
         self.rules.push(Rule { starts: Vec::new(), origin, repeats: None, is_nullable: false, rank: 0 });
@@ -199,13 +199,12 @@ impl<'t> Lowering<'t> {
     ) -> Result<(), GrammarError> {
         let mut unit = Vec::new();
         self.item(item, &mut unit)?;
-        let unit = match unit[..] {
-            [one] => one,
-            _ => {
-                let rule = self.new_rule(self.origin);
-                self.add(rule, &unit);
-                Node::Call(rule)
-            }
+        let unit = if let [one] = unit[..] {
+            one
+        } else {
+            let rule = self.new_rule(self.origin);
+            self.add(rule, &unit);
+            Node::Call(rule)
         };
         // An optional repetition takes a rule of four nodes.
         let n_optional = max.map_or(1, |max| max - min) as usize;
