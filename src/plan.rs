@@ -31,6 +31,8 @@ pub struct Subject {
     pub scenario: Scenario,
     /// Its schema, examples and prompts.
     pub revision: RevisionId,
+    /// The text of the grammar that J and PJ are held to, if it is not any JSON.
+    pub grammar: Option<Arc<str>>,
     /// The row of each of the scenario's cases, in their order.
     pub cases: Vec<CaseId>,
 }
@@ -133,6 +135,8 @@ pub struct Question {
 /// A template that fails on one of the cases.
 pub fn questions(subject: &Subject, sweep: &Sweep) -> Result<Vec<Question>, prompt::Error> {
     let writer = Writer::new(&subject.scenario)?;
+    let json =
+        subject.grammar.as_ref().map_or(Constraint::Json, |text| Constraint::Grammar(Arc::clone(text)));
     let schema = Constraint::Schema(Arc::new(subject.scenario.schema.clone()));
     let unsupported = unsupported(&subject.scenario, &sweep.profile);
     let profile = sweep.profile.unnamed();
@@ -144,7 +148,7 @@ pub fn questions(subject: &Subject, sweep: &Sweep) -> Result<Vec<Question>, prom
             let messages = if strategy.structured() { &structured } else { &plain };
             let (constraint, unsupported) = match strategy.constrained() {
                 Constrained::No => (Constraint::None, None),
-                Constrained::Json => (Constraint::Json, None),
+                Constrained::Json => (json.clone(), None),
                 Constrained::Schema => (schema.clone(), unsupported.clone()),
             };
             let digest = digest(strategy, messages, &constraint, &profile);

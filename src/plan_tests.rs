@@ -26,7 +26,8 @@ fn subject(schema: &str, texts: &[&str]) -> Subject {
         cases.join(",")
     );
     let scenario = parse(&text).expect("a good scenario").scenario;
-    Subject { cases: (0..texts.len() as i64).map(CaseId).collect(), scenario, revision: RevisionId(1) }
+    let cases = (0..texts.len() as i64).map(CaseId).collect();
+    Subject { cases, scenario, revision: RevisionId(1), grammar: None }
 }
 
 fn models(hashes: &[&str]) -> Vec<Contestant> {
@@ -122,4 +123,20 @@ fn what_is_known_decides_what_is_missing() {
     assert_eq!(index(&plan.errored), [4]);
     assert_eq!(index(&plan.missing), [2, 3, 5, 6, 7], "6 was unsupported once, and now is not");
     assert_eq!(plan.missing[0].n_errored, 1);
+}
+
+#[test]
+fn a_grammar_holds_json_mode_and_its_text_is_part_of_the_key() {
+    let (sweep, models) = (sweep(""), models(&["x"]));
+    let held_to = |grammar: Option<&str>| {
+        let subject = Subject { grammar: grammar.map(Arc::from), ..subject("{}", &["a"]) };
+        attempts(&subject, &models, &sweep)
+    };
+    let [json, one, other] = [None, Some("root ::= \"{}\""), Some("root ::= \"{1}\"")].map(held_to);
+    for ((json, one), other) in json.iter().zip(&one).zip(&other) {
+        let is_json = matches!(json.strategy, Strategy::J | Strategy::PJ);
+        assert_eq!(matches!(one.constraint, Constraint::Grammar(_)), is_json, "{}", json.strategy);
+        assert_eq!(json.key != one.key, is_json, "{}", json.strategy);
+        assert_eq!(one.key != other.key, is_json, "{}", json.strategy);
+    }
 }

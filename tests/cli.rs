@@ -219,3 +219,102 @@ fn a_line_that_cannot_be_judged_is_named() {
         assert!(stderr(&output).contains(words), "{line}: {}", stderr(&output));
     }
 }
+
+/// A GGUF file that holds nothing but a vocabulary.
+fn vocabulary(tokens: &[(&str, u32)]) -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+    let entry = |key: &str, kind: u32, value: &[u8]| [&text(key)[..], &kind.to_le_bytes(), value].concat();
+    let array = |kind: u32, items: Vec<Vec<u8>>| {
+        [&kind.to_le_bytes()[..], &(items.len() as u64).to_le_bytes(), &items.concat()].concat()
+    };
+    let texts = tokens.iter().map(|(token, _)| text(token)).collect();
+    let kinds = tokens.iter().map(|(_, kind)| kind.to_le_bytes().to_vec()).collect();
+    let entries = [
+        entry("tokenizer.ggml.model", 8, &text("gpt2")),
+        entry("tokenizer.ggml.tokens", 9, &array(8, texts)),
+        entry("tokenizer.ggml.token_type", 9, &array(5, kinds)),
+    ];
+    [b"GGUF", &3u32.to_le_bytes()[..], &0u64.to_le_bytes(), &3u64.to_le_bytes(), &entries.concat()].concat()
+}
+
+#[test]
+fn grammar_says_what_is_enforced_and_why_texts_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = PARCELS.replace(
+        r#"{"type": "object"}"#,
+        r#"{"type": "object", "properties": {"n": {"type": "integer", "minimum": 5, "maximum": 9}, "day": {"format": "moon"}},
+            "required": ["n"], "additionalProperties": false}"#,
+    );
+    let letters =
+        [("{", 1), ("{\"", 1), ("n", 1), ("\":", 1), ("Ġ7", 1), ("7", 1), ("}", 1), ("<|im_end|>", 3)];
+    for (name, contents) in [
+        ("parcels.json", scenario.as_bytes()),
+        ("bad.schema.json", br#"{"properties": {"a/b": {"pattern": "\\bx"}}, "minLength": "3"}"#),
+        ("list.gbnf", b"root ::= (\"- \" [^\\n]+ \"\\n\"){2}"),
+        ("bad.gbnf", b"root ::= item+\nitem ::= \"a\" | itm"),
+        ("list.txt", "- Äpfel\n- Birnen, und zwar solche, die so lange beschrieben werden, dass die Zeile nicht hinpasst\nx".as_bytes()),
+        ("broken.json", b"{"),
+        ("tiny.gguf", &vocabulary(&letters)),
+    ] {
+        fs::write(folder.path().join(name), contents).unwrap();
+    }
+    let table: [(&[&str], i32); 8] = [
+        (&["parcels.json", "--test", r#"{"n": 7}"#], 0),
+        (&["parcels.json", "--test", r#"{"n": 4}"#, "--test", r#"{"n":7"#, "--test", "{\n  \"m\": 1}"], 1),
+        (&["parcels.json", "--test", r#"{"n": 7}"#, "--test", r#"{"n":7}}"#, "--tokens", "tiny.gguf"], 1),
+        (&["bad.schema.json", "--test", "{}"], 1),
+        (&["list.gbnf", "--test", "- a\n- b\n", "--test", "- a", "--test", "list.txt"], 1),
+        (&["bad.gbnf"], 1),
+        (&["list.gbnf", "--test", "- ä\n", "--json"], 1),
+        (&["broken.json"], 1),
+    ];
+    let mut all = Vec::new();
+    for (arguments, code) in table {
+        let output = nightjar(folder.path(), &[&["grammar"], arguments].concat(), "");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        all.push(format!("$ grammar {}\n{}{}", arguments.join(" "), stdout(&output), stderr(&output)));
+    }
+    insta::assert_snapshot!(all.join("\n"));
+    let usage = nightjar(folder.path(), &["grammar", "list.gbnf", "--tokens", "tiny.gguf"], "");
+    assert_eq!(usage.status.code(), Some(2), "{}", stderr(&usage));
+}
+
+#[test]
+fn a_scenario_whose_grammar_cannot_be_had_is_rejected_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("grammars")).unwrap();
+    fs::write(folder.path().join("grammars/list.gbnf"), "root ::= \"[\" item* \"]\"").unwrap();
+    let table = [
+        ("ollama-2025", None),
+        ("olama", Some("there is no grammar `olama`")),
+        ("list", Some("grammar `list`, line 1, column 14: there is no rule `item`")),
+    ];
+    for (grammar, wrong) in table {
+        let named = PARCELS.replacen('{', &format!("{{\"grammar\": \"{grammar}\", "), 1);
+        fs::write(folder.path().join("parcels.json"), named).unwrap();
+        let checked = nightjar(folder.path(), &["check", "parcels.json"], "");
+        let swept = nightjar(
+            folder.path(),
+            &["--set", "models=[]", "--set", "inbox.settle_ms=20", "sweep", "parcels.json"],
+            "",
+        );
+        let code = Some(i32::from(wrong.is_some()));
+        assert_eq!((checked.status.code(), swept.status.code()), (code, code), "{}", stderr(&swept));
+        if let Some(wrong) = wrong {
+            assert!(stdout(&checked).contains(wrong), "{}", stdout(&checked));
+            assert!(stdout(&checked).contains("/grammar"), "{}", stdout(&checked));
+            let rejected = folder.path().join("state/rejected");
+            let sidecars = fs::read_dir(rejected).unwrap().map(|entry| entry.unwrap().path());
+            let mut sidecars = sidecars.filter(|path| path.to_string_lossy().ends_with(".error.json"));
+            let said = |path: std::path::PathBuf| fs::read_to_string(path).unwrap().contains(wrong);
+            assert!(sidecars.any(said), "a sidecar says: {wrong}");
+        }
+    }
+    let profile = nightjar(
+        folder.path(),
+        &["--set", "profiles.greedy.grammar=nothing", "--set", "models=[]", "sweep"],
+        "",
+    );
+    assert!(stderr(&profile).contains("there is no grammar `nothing`"), "{}", stderr(&profile));
+    assert_eq!(profile.status.code(), Some(78));
+}

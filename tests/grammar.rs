@@ -2,6 +2,9 @@
 
 mod support;
 
+#[path = "grammar/gbnf.rs"]
+mod gbnf;
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -60,6 +60,8 @@ pub enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Compile a JSON Schema, a scenario's schema or a GBNF grammar, and test texts against it
+    Grammar(Grammar),
     /// What the configured model entries find
     Models,
     /// Print a JSON Schema for editors
@@ -86,6 +88,19 @@ pub enum Command {
     /// Hold one model and serve a daemon over stdin and stdout
     #[command(hide = true)]
     Worker(Worker),
+}
+
+/// What is compiled, and what is tested against it.
+#[derive(Debug, Args)]
+pub struct Grammar {
+    /// A JSON Schema, a scenario file or a grammar in GBNF, told apart by name and contents
+    pub file: PathBuf,
+    /// A text, or a file that holds one, to be tested; may be repeated
+    #[arg(long, value_name = "TEXT|FILE", allow_hyphen_values = true)]
+    pub test: Vec<String>,
+    /// A GGUF file: also show how the texts fall into its tokens and how many are allowed at each
+    #[arg(long, value_name = "MODEL", requires = "test")]
+    pub tokens: Option<PathBuf>,
 }
 
 /// Which numbers, of what.

@@ -8,6 +8,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::{Exit, Session};
+use crate::grammars::Grammars;
 use crate::plan;
 use crate::scenario::{Note, Problem, Scenario, parse, parse_cases};
 
@@ -67,7 +68,9 @@ fn report(session: &Session, file: PathBuf, text: &str) -> Report {
     match parse(text) {
         Ok(checked) => {
             let scenario = Some(summary(session, &checked.scenario));
-            Report { file, scenario, problems: Vec::new(), notes: checked.notes }
+            let grammars = Grammars { folder: session.config.paths.grammars.clone() };
+            let problems = grammars.problem(&checked.scenario).into_iter().collect();
+            Report { file, scenario, problems, notes: checked.notes }
         }
         Err(problems) => Report { file, scenario: None, problems, notes: Vec::new() },
     }

@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod console;
+mod grammar;
 mod leaderboard;
 mod models;
 mod rescore;
@@ -25,6 +26,7 @@ use args::{Command, ConfigAction, Document, Global};
 use console::Console;
 
 use crate::config::{self, Config, Layer};
+use crate::daemon;
 use crate::models::Places;
 use crate::scenario::schema_document;
 
@@ -77,6 +79,7 @@ fn run_configured(global: &Global, command: Command) -> anyhow::Result<Exit> {
         Command::Status { follow } => status::run(&session, follow),
         Command::Leaderboard(what) => leaderboard::run(&session, &what),
         Command::Check { files } => check::run(&session, &files),
+        Command::Grammar(what) => grammar::run(&session, &what),
         Command::Models => models::run(&session),
         Command::Config { action } => show_config(&session, action),
         Command::Rescore => rescore::run(&session),
@@ -89,7 +92,8 @@ fn run_configured(global: &Global, command: Command) -> anyhow::Result<Exit> {
 
 /// What the shell is told of an error.
 pub fn exit_code(error: &anyhow::Error) -> Exit {
-    if error.is::<config::Error>() { Exit::Configuration } else { Exit::Failure }
+    let names_no_grammar = matches!(error.downcast_ref(), Some(daemon::Error::Grammar(_)));
+    if error.is::<config::Error>() || names_no_grammar { Exit::Configuration } else { Exit::Failure }
 }
 
 /// The configuration, and what else commands share.

@@ -87,6 +87,8 @@ pub struct Config {
 pub struct Paths {
     /// Inbox, processed and rejected files, the database.
     pub state: PathBuf,
+    /// Grammars that scenarios and profiles name.
+    pub grammars: PathBuf,
 }
 
 /// How the inbox is watched.
@@ -165,6 +167,7 @@ impl Config {
         let profile = resolve_profile(&written, &origins)?;
         let Written { models, mut paths, inbox, sweep, engine, scoring, log, .. } = written;
         paths.state = base.join(paths.state);
+        paths.grammars = base.join(paths.grammars);
         Ok(Self { models, paths, inbox, sweep, engine, profile, scoring, log })
     }
 }

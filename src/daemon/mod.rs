@@ -42,6 +42,9 @@ pub enum Error {
     /// Another daemon works in the same folder.
     #[error("another nightjar is at work in {}; `nightjar status` shows it", .0.display())]
     Locked(PathBuf),
+    /// The profile names a grammar that cannot be had.
+    #[error("the profile's grammar: {0}")]
+    Grammar(#[from] crate::grammars::Error),
     /// A folder, a signal handler or the worker's program could not be had.
     #[error("{what}: {source}")]
     Io {

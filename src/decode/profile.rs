@@ -24,6 +24,9 @@ pub struct Profile {
     pub loop_tokens: u32,
     pub member_order: MemberOrder,
     pub whitespace: Whitespace,
+    /// Left out when empty, so that keys from before it was there stay.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub grammar: String,
     pub thinking: bool,
     pub thinking_tokens: u32,
     pub date: String,

@@ -28,6 +28,7 @@ const SCENARIO: Shape = Shape {
         ("examples", "an array of at least one {\"text\": …, \"json\": …}"),
         ("cases", "an array of at least one {\"text\": …, \"expected\": …}"),
         ("prompts", "an object of minijinja templates"),
+        ("grammar", "a grammar's name, such as \"json\", for what J and PJ are held to"),
         ("metrics", "a metric's name"),
         ("$schema", "where editors find the schema of scenario files"),
     ],
@@ -99,6 +100,7 @@ fn scenario(found: Found, problems: &mut Vec<Problem>) -> Option<Scenario> {
     let cases = members.list("cases", problems).unwrap_or_default();
     let cases = cases_of(cases, problems);
     let prompts = prompts::read(members.optional("prompts"), problems);
+    let grammar = members.optional_text("grammar", problems);
     let metrics = metrics(members.optional("metrics"), problems);
     check_schema_address(members.optional("$schema"), problems);
     Some(Scenario {
@@ -108,6 +110,7 @@ fn scenario(found: Found, problems: &mut Vec<Problem>) -> Option<Scenario> {
         examples,
         cases,
         prompts,
+        grammar,
         metrics,
     })
 }

@@ -45,6 +45,8 @@ pub struct Scenario {
     pub cases: Vec<Case>,
     /// The file's templates, defaults filled in.
     pub prompts: Prompts,
+    /// The grammar that J and PJ are held to instead of JSON. Whether there is one of that name, its folder tells.
+    pub grammar: Option<String>,
     /// How its cases are scored.
     pub metrics: Metrics,
 }

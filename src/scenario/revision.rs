@@ -12,14 +12,22 @@ struct Revision<'s> {
     schema: &'s Value,
     examples: &'s [Example],
     prompts: &'s Prompts,
+    /// Left out where there is none, so that older revisions keep their hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grammar: Option<&'s str>,
 }
 
 impl Scenario {
-    /// SHA-256, in hex, over schema, examples and prompts. White space in the file changes nothing; the order of
+    /// SHA-256, in hex, over schema, examples, prompts and the grammar's name. White space in the file changes nothing; the order of
     /// members does, since prompts show it and constraints follow it. Name, description and cases are not in it.
     #[expect(clippy::missing_panics_doc, reason = "JSON values and strings always serialise")]
     pub fn revision_sha256(&self) -> String {
-        let revision = Revision { schema: &self.schema, examples: &self.examples, prompts: &self.prompts };
+        let revision = Revision {
+            schema: &self.schema,
+            examples: &self.examples,
+            prompts: &self.prompts,
+            grammar: self.grammar.as_deref(),
+        };
         let canonical = serde_json::to_string(&revision).expect("JSON values and strings always serialise");
         sha256(canonical.as_bytes())
     }

@@ -26,6 +26,7 @@ fn accepted() -> Vec<Value> {
         file(),
         with("/$schema", json!("scenario.schema.json")),
         with("/metrics", json!("llmstructbench")),
+        with("/grammar", json!("ollama-2025")),
         with("/prompts", json!({})),
         with("/prompts", prompts),
         with("/name", json!("0-a_b")),
@@ -57,6 +58,12 @@ fn misshapen() -> Vec<(Value, &'static [&'static str])> {
         (without("schema"), &["the file: the member `schema` is missing"]),
         (without("examples"), &["the file: the member `examples` is missing"]),
         (without("cases"), &["the file: the member `cases` is missing"]),
+        (
+            with("/grammar", json!(1)),
+            &[
+                "/grammar: this is a number (right would be: a grammar's name, such as \"json\", for what J and PJ are held to)",
+            ],
+        ),
         (with("/casess", json!([])), &["/casess: unknown member `casess` (right would be: `cases`)"]),
         (
             with("/zzz", json!([])),

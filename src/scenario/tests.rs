@@ -124,6 +124,8 @@ fn the_revision_is_what_can_change_a_prompt_or_a_constraint() {
         with("/prompts", json!({"structured": "{{ text }}"})),
         with("/prompts", json!({"generate": "{{ json }}"})),
         with("/prompts", json!({"system": "x"})),
+        with("/grammar", json!("json")),
+        with("/grammar", json!("ollama-2025")),
     ];
     let mut seen = vec![base];
     for file in other {

@@ -197,10 +197,10 @@ fn revision_id(
     let json = |part: serde_json::Result<String>| part.expect("what was read from JSON is JSON");
     let sha256 = scenario.revision_sha256();
     transaction.execute(
-        "INSERT INTO revisions (scenario_id, sha256, schema, examples, prompts, file_id, created_at)
-         VALUES (:scenario, :sha256, :schema, :examples, :prompts, :file, :at) ON CONFLICT DO NOTHING",
+        "INSERT INTO revisions (scenario_id, sha256, schema, examples, prompts, grammar, file_id, created_at)
+         VALUES (:scenario, :sha256, :schema, :examples, :prompts, :grammar, :file, :at) ON CONFLICT DO NOTHING",
         named_params! {
-            ":scenario": id, ":sha256": sha256, ":schema": scenario.schema.to_string(),
+            ":grammar": scenario.grammar, ":scenario": id, ":sha256": sha256, ":schema": scenario.schema.to_string(),
             ":examples": json(serde_json::to_string(&scenario.examples)),
             ":prompts": json(serde_json::to_string(&scenario.prompts)), ":file": origin.file, ":at": origin.at,
         },

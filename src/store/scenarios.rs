@@ -46,7 +46,7 @@ impl Reader {
 
     fn scenarios_named(&self, name: Option<&str>) -> Result<Vec<StoredScenario>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT s.id, s.revision_id, s.name, s.description, s.metrics, r.schema, r.examples, r.prompts
+            "SELECT s.id, s.revision_id, s.name, s.description, s.metrics, r.schema, r.examples, r.prompts, r.grammar
              FROM scenarios s JOIN revisions r ON r.id = s.revision_id
              WHERE :name IS NULL OR s.name = :name ORDER BY s.name",
         )?;
@@ -89,6 +89,7 @@ fn read_scenario(row: &Row<'_>) -> Result<StoredScenario> {
         examples: examples.into_iter().map(|example| example.0).collect(),
         cases: Vec::new(),
         prompts: prompts.0,
+        grammar: row.get("grammar")?,
         metrics,
         name,
     };

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use super::{Floor, now};
 use crate::daemon::Error;
 use crate::inbox::{Claimed, Contents, Moved, Taken};
-use crate::plan::{self, Attempt, Contestant, Known, Subject, Target};
+use crate::plan::{self, Attempt, Contestant, Known, Question, Subject, Target};
 use crate::scenario::Problem;
 use crate::store::{AttemptId, GridRow, InboxFile, Judged, Rescore, Stored, StoredScenario, Triple};
 
@@ -41,6 +41,13 @@ impl Floor {
     fn store_taken(&mut self, taken: Taken) -> Result<bool, Error> {
         let at = now();
         let Taken { claimed, contents } = taken;
+        let contents = contents.and_then(|contents| match &contents {
+            Contents::Scenario(checked) => match self.grammars.problem(&checked.scenario) {
+                Some(problem) => Err(vec![problem]),
+                None => Ok(contents),
+            },
+            Contents::Cases(_) => Ok(contents),
+        });
         let stored = match contents {
             Err(problems) => {
                 self.reject(&claimed, &problems)?;
@@ -86,18 +93,14 @@ impl Floor {
         let contestants: Vec<Contestant> = self.models.iter().map(|m| m.contestant.clone()).collect();
         let grid = self.grid(&stored);
         self.store.set_grid(&grid)?;
-        let subjects = stored.into_iter().map(|s| Subject {
-            scenario: s.scenario,
-            revision: s.revision,
-            cases: s.case_ids,
-        });
         let mut questions = Vec::new();
         self.failed_scenarios.clear();
-        for subject in subjects {
-            // One scenario whose templates fail must not keep the others from running.
-            match plan::questions(&subject, &self.sweep) {
+        for scenario in stored {
+            let name = scenario.scenario.name.clone();
+            // One scenario whose templates fail, or whose grammar is gone, must not keep the others from running.
+            match self.questions(scenario) {
                 Ok(asked) => questions.extend(asked),
-                Err(error) => self.failed_scenarios.push(format!("{}: {error}", subject.scenario.name)),
+                Err(error) => self.failed_scenarios.push(format!("{name}: {error}")),
             }
         }
         let attempts = plan::expand(&questions, &contestants, &self.sweep);
@@ -113,6 +116,15 @@ impl Floor {
         }
         self.dispatch.plan(missing);
         Ok(())
+    }
+
+    fn questions(&self, stored: StoredScenario) -> Result<Vec<Question>, String> {
+        let StoredScenario { scenario, revision, case_ids: cases, .. } = stored;
+        let of_profile = Some(&self.sweep.profile.grammar).filter(|name| !name.is_empty());
+        let name = scenario.grammar.as_ref().or(of_profile);
+        let grammar = name.map(|name| self.grammars.find(name)).transpose().map_err(|e| e.to_string())?;
+        let subject = Subject { scenario, revision, grammar, cases };
+        plan::questions(&subject, &self.sweep).map_err(|e| e.to_string())
     }
 
     fn grid(&self, stored: &[StoredScenario]) -> Vec<GridRow> {

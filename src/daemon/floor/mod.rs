@@ -18,6 +18,7 @@ use super::{Ending, Error, Setup, Wake};
 use crate::config::Config;
 use crate::decode::engine::frames::Request;
 use crate::decode::engine::process::{Launch, Worker};
+use crate::grammars::Grammars;
 use crate::inbox::{Folders, Inbox, Watch};
 use crate::judge::Judge;
 use crate::plan;
@@ -42,6 +43,7 @@ pub(super) struct Floor {
     profile: ProfileId,
     models: Vec<Runnable>,
     sweep: plan::Sweep,
+    grammars: Grammars,
     inbox: Inbox,
     watch: Watch,
     /// Whether the last look into the inbox found nothing to take and nothing that settles.
@@ -80,6 +82,7 @@ impl Floor {
     /// Takes the lock, opens database and inbox, finds the models, plans what is there.
     pub(super) fn open(setup: Setup) -> Result<Self, Error> {
         let Setup { config, command, places, on_progress, launch } = setup;
+        let grammars = grammars(&config)?;
         let state = &config.paths.state;
         let io = |source| Error::Io { what: state.display().to_string(), source };
         std::fs::create_dir_all(state).map_err(io)?;
@@ -109,6 +112,7 @@ impl Floor {
             profile,
             models,
             sweep,
+            grammars,
             inbox,
             watch,
             inbox_idle: false,
@@ -332,6 +336,15 @@ fn sweep(config: &Config) -> plan::Sweep {
         seed: config.sweep.seed,
         profile: Arc::new(config.profile.clone()),
     }
+}
+
+/// Where grammars are looked for, after the profile's has been found there.
+fn grammars(config: &Config) -> Result<Grammars, Error> {
+    let grammars = Grammars { folder: config.paths.grammars.clone() };
+    if !config.profile.grammar.is_empty() {
+        grammars.find(&config.profile.grammar)?;
+    }
+    Ok(grammars)
 }
 
 fn put_profile(store: &mut Store, config: &Config) -> Result<ProfileId, Error> {

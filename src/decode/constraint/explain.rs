@@ -37,20 +37,24 @@ impl Constraint {
     }
 }
 
+impl Refusal {
+    /// What could have stood there instead, in words.
+    pub fn choices(&self) -> String {
+        let mut choices = ranges(&self.expected);
+        if self.may_end {
+            choices.push("the end".to_owned());
+        }
+        if choices.is_empty() { "nothing".to_owned() } else { choices.join(" or ") }
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.found {
             Some(byte) => write!(f, "byte {}: {} cannot stand after `{}`", self.at, shown(byte), self.after)?,
             None => write!(f, "byte {}: the text may not end after `{}`", self.at, self.after)?,
         }
-        let mut choices = ranges(&self.expected);
-        if self.may_end {
-            choices.push("the end".to_owned());
-        }
-        match choices.as_slice() {
-            [] => write!(f, "; nothing can"),
-            choices => write!(f, "; expected {}", choices.join(" or ")),
-        }
+        write!(f, "; expected {}", self.choices())
     }
 }
 
@@ -61,14 +65,18 @@ fn shown(byte: u8) -> String {
         b' '..=b'~' => format!("`{}`", char::from(byte)),
         b'\n' => "a line end".to_owned(),
         b'\t' => "a tab".to_owned(),
+        b'\r' => "a carriage return".to_owned(),
         byte => format!("byte 0x{byte:02x}"),
     }
 }
 
-/// Bytes in words, three or more in a row as a range.
+/// Bytes in words, three or more in a row as a range. What begins or ends characters of several bytes is named as such.
 fn ranges(bytes: &[u8]) -> Vec<String> {
     let runs = bytes.chunk_by(|a, b| *b == a + 1);
     runs.flat_map(|run| match run {
+        [0, .., 0x7f] => vec!["any ASCII character".to_owned()],
+        [0xc2, .., 0xf4] => vec!["any character beyond ASCII".to_owned()],
+        [0x80..=0xbf, .., 0x80..=0xbf] => vec!["the rest of a character".to_owned()],
         [first, _, .., last] => vec![format!("{} to {}", shown(*first), shown(*last))],
         few => few.iter().copied().map(shown).collect(),
     })

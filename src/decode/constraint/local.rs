@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::children::Goals;
 use super::expr::ExprId;
+use super::gbnf::Set;
 use super::leaf::{Kind, NameId};
 use super::lex::Lex;
 use super::space::Space;
@@ -80,6 +81,8 @@ pub(super) enum Local {
     Item { goals: Id<Goals>, compares: bool },
     /// After the whole text.
     Done { space: Space },
+    /// Anywhere in a text that a grammar holds.
+    Grammar(Id<Set>),
 }
 
 impl Local {

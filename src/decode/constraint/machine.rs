@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::children::Goals;
 use super::expr::ExprId;
+use super::gbnf::Stacks;
 use super::leaf::{Kind, NameId};
 use super::local::{Edge, Id, Interned, Local, LocalId, Name, Names, Object, Outcome, Place};
 use super::plan::{Mentioned, Plan, Roster};
@@ -45,6 +46,8 @@ pub(super) struct Machine {
     rows: Vec<Option<Box<[u32; 256]>>>,
     pushes: Interned<(LocalId, LocalId)>,
     resumed: FxHashMap<Resumption, Option<LocalId>>,
+    /// With a grammar instead of a schema: where its texts may stand.
+    stacks: Option<Stacks>,
     start: LocalId,
 }
 
@@ -101,9 +104,20 @@ impl Machine {
             rows: Vec::new(),
             pushes: Interned::default(),
             resumed: FxHashMap::default(),
+            stacks: None,
             start: 0,
         };
-        machine.start = machine.value(Goals::only(rules.root));
+        machine.start = match &rules.grammar {
+            None => {
+                let goals = machine.goals.id(Goals::only(rules.root));
+                machine.local(Local::Value { goals, space: Space::at_start(rules.policy.space) })
+            }
+            Some(grammar) => {
+                let (stacks, start) = Stacks::new(Arc::clone(grammar));
+                machine.stacks = Some(stacks);
+                machine.local(Local::Grammar(start))
+            }
+        };
         machine
     }
 
@@ -115,7 +129,8 @@ impl Machine {
     /// Whether so much is cached that it should be thrown away.
     pub(super) fn is_full(&self) -> bool {
         let n_patterns: usize = self.graph.patterns.iter().map(super::pattern::Pattern::n_states).sum();
-        self.locals.len() + self.graph.exprs.len() + n_patterns > MAX_STATES
+        let n_stacks = self.stacks.as_ref().map_or(0, Stacks::len);
+        self.locals.len() + self.graph.exprs.len() + n_patterns + n_stacks > MAX_STATES
     }
 
     /// Where a byte leads.
@@ -194,6 +209,10 @@ impl Machine {
                 let space = self.space(*space, byte).filter(|_| self.trailing_space());
                 space.map_or(Edge::Dead, |space| self.go(Local::Done { space }))
             }
+            Local::Grammar(set) => {
+                let next = self.stacks.as_mut().and_then(|stacks| stacks.step(*set, byte));
+                next.map_or(Edge::Dead, |next| self.go(Local::Grammar(next)))
+            }
         }
     }
 
@@ -251,13 +270,18 @@ impl Machine {
         match &*Arc::clone(self.locals.get(Id::new(local))) {
             Local::Done { .. } => true,
             Local::Number { goals, digits, text, .. } => self.number_end(*goals, *digits, text).is_some(),
+            Local::Grammar(set) => self.stacks.as_ref().is_some_and(|stacks| stacks.may_end(*set)),
             _ => false,
         }
     }
 
     /// Whether nothing but white space can follow.
     pub(super) fn is_done(&self, local: LocalId) -> bool {
-        matches!(**self.locals.get(Id::new(local)), Local::Done { .. })
+        match **self.locals.get(Id::new(local)) {
+            Local::Done { .. } => true,
+            Local::Grammar(set) => self.stacks.as_ref().is_some_and(|stacks| stacks.is_done(set)),
+            _ => false,
+        }
     }
 
     pub(super) fn space(&self, space: Space, byte: u8) -> Option<Space> {
@@ -274,12 +298,6 @@ impl Machine {
 
     pub(super) fn go(&mut self, local: Local) -> Edge {
         Edge::Go(self.local(local))
-    }
-
-    /// The state before a value of which this is asked.
-    pub(super) fn value(&mut self, goals: Goals) -> LocalId {
-        let goals = self.goals.id(goals);
-        self.local(Local::Value { goals, space: Space::default() })
     }
 
     /// The state after a value's first byte.

@@ -4,7 +4,7 @@
 //! events turn the formula into that of what remains to be shown: its kind (`tables`), its bytes (`text`, `number`),
 //! its members and items (`members`, `items`), its end. Formulas that a child value decides wait with named verdicts
 //! (`children`). States of a value are interned and their edges cached (`local`, `machine` and the `*_state` files);
-//! a [`Matcher`] is a stack of them. The text is refused as soon as the formula is false and may end when it is true.
+//! a [`Matcher`] is a stack of them. A grammar (`gbnf`) has states and edges of the same kind. The text is refused as soon as the formula is false and may end when it is true.
 
 mod array_state;
 mod children;
@@ -14,6 +14,7 @@ mod ecma;
 mod explain;
 mod expr;
 mod formats;
+mod gbnf;
 mod items;
 mod leaf;
 mod lex;
@@ -40,6 +41,7 @@ mod text_state;
 mod written;
 
 pub use explain::Refusal;
+pub use gbnf::GrammarError;
 pub use matcher::{Constraint, Matcher};
 pub use policy::{Formats, MemberOrder, Policy, Spelling, Whitespace};
 pub use rules::{Note, Root, Rules, Unsupported};

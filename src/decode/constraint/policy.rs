@@ -35,6 +35,10 @@ pub enum Whitespace {
     /// What models like to write: one blank, or up to two line ends and an indentation. None after the value.
     #[default]
     Bounded,
+    /// What llama.cpp's grammars for schemas let through in 2025: one blank, or one or two line feeds and at most 20
+    /// blanks or tabs. None before the value and none after it.
+    #[serde(rename = "ollama-2025")]
+    Ollama2025,
     /// Whatever JSON allows, after the value too.
     Any,
 }

@@ -47,6 +47,8 @@ pub enum Constraint {
     Json,
     /// A JSON Schema.
     Schema(Arc<Value>),
+    /// A grammar's text, in GBNF.
+    Grammar(Arc<str>),
 }
 
 /// Worker to daemon.

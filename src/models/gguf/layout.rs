@@ -24,7 +24,11 @@ pub(super) enum Value {
     Unsigned(u64),
     Bool(bool),
     Text(String),
-    /// Arrays (a vocabulary has megabytes), floats and negative numbers are stepped over.
+    /// An array of texts under a key that was asked for.
+    Texts(Vec<String>),
+    /// An array of integers under such a key.
+    Numbers(Vec<u32>),
+    /// Other arrays (a vocabulary has megabytes), floats and negative numbers are stepped over.
     Skipped,
 }
 
@@ -53,18 +57,23 @@ const MIN_TENSOR_BYTES: u64 = 8 + 4 + 4 + 8;
 
 /// The layout of the file at `path`, checked to be whole.
 pub(super) fn open(path: &Path) -> Result<Layout, Error> {
+    open_keeping(path, &[])
+}
+
+/// The same with the arrays under some keys.
+pub(super) fn open_keeping(path: &Path, arrays: &[&str]) -> Result<Layout, Error> {
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();
-    read(file, bytes)
+    read(file, bytes, arrays)
 }
 
 /// The layout of a file of `bytes` bytes, checked to be whole.
-pub(super) fn read(source: impl Read + Seek, bytes: u64) -> Result<Layout, Error> {
+pub(super) fn read(source: impl Read + Seek, bytes: u64, arrays: &[&str]) -> Result<Layout, Error> {
     let mut source = Source { inner: BufReader::new(source), at: 0, len: bytes };
     check_start(&mut source)?;
     let n_tensors = source.count("tensors", MIN_TENSOR_BYTES)?;
     let n_entries = source.count("metadata entries", MIN_ENTRY_BYTES)?;
-    let metadata = read_metadata(&mut source, n_entries)?;
+    let metadata = read_metadata(&mut source, n_entries, arrays)?;
     let mut tensors = Vec::new();
     let mut data_bytes = 0;
     for _ in 0..n_tensors {
@@ -102,6 +111,7 @@ fn check_start<R: Read + Seek>(source: &mut Source<R>) -> Result<(), Error> {
 fn read_metadata<R: Read + Seek>(
     source: &mut Source<R>,
     n_entries: u64,
+    arrays: &[&str],
 ) -> Result<HashMap<String, Value>, Error> {
     let mut metadata = HashMap::new();
     for _ in 0..n_entries {
@@ -110,6 +120,7 @@ fn read_metadata<R: Read + Seek>(
         let value = match kind {
             TYPE_BOOL => Value::Bool(source.bytes::<1>()? != [0]),
             TYPE_TEXT => Value::Text(source.text(&key)?),
+            TYPE_ARRAY if arrays.contains(&key.as_str()) => source.array(&key)?,
             TYPE_ARRAY => source.skip_array(&key).map(|()| Value::Skipped)?,
             _ => source.number(kind, &key)?,
         };
@@ -240,6 +251,20 @@ impl<R: Read + Seek> Source<R> {
             }
         };
         Ok(number.map_or(Value::Skipped, Value::Unsigned))
+    }
+
+    fn array(&mut self, key: &str) -> Result<Value, Error> {
+        let kind = self.u32()?;
+        if kind == TYPE_TEXT {
+            let count = self.count("texts", 8)?;
+            return (0..count).map(|_| self.text(key)).collect::<Result<_, _>>().map(Value::Texts);
+        }
+        let width = self.width(kind, key)?;
+        let count = self.count("array elements", width)?;
+        if matches!(kind, 4 | 5) {
+            return (0..count).map(|_| self.u32()).collect::<Result<_, _>>().map(Value::Numbers);
+        }
+        self.skip(count * width).map(|()| Value::Skipped)
     }
 
     fn skip_array(&mut self, key: &str) -> Result<(), Error> {

@@ -8,6 +8,7 @@ mod kinds;
 mod layout;
 mod split;
 mod header;
+mod tokens;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use std::path::Path;
 pub use error::Error;
 pub use header::Header;
 pub use split::PartName;
+pub use tokens::{Piece, PieceKind, pieces};
 
 /// The header of the model at `path`, checked to be a whole, text-generating model. The first part of a split model
 /// stands for all of them, and the others are read beside it.

@@ -235,9 +235,9 @@ fn part_names_are_llama_cpps_only() {
 #[test]
 fn every_truncation_is_refused() {
     let bytes = Gguf::model("llama").texts("t", &["one", "two"]).text("general.name", "x").bytes();
-    assert!(layout::read(Cursor::new(&bytes), bytes.len() as u64).is_ok());
+    assert!(layout::read(Cursor::new(&bytes), bytes.len() as u64, &[]).is_ok());
     for length in 0..bytes.len() {
-        let refused = layout::read(Cursor::new(&bytes[..length]), length as u64);
+        let refused = layout::read(Cursor::new(&bytes[..length]), length as u64, &[]);
         assert!(refused.is_err(), "{length} of {} bytes were taken for a whole file", bytes.len());
     }
 }
@@ -246,9 +246,9 @@ proptest! {
     #[test]
     fn random_bytes_never_panic(tail in proptest::collection::vec(any::<u8>(), 0..200), version in 0_u32..5) {
         let bytes = [b"GGUF", &version.to_le_bytes()[..], &tail].concat();
-        prop_assert!(layout::read(Cursor::new(&tail), tail.len() as u64).is_err());
+        prop_assert!(layout::read(Cursor::new(&tail), tail.len() as u64, &[]).is_err());
         // Twenty bytes of zeros after the version are an empty file, and so fine.
-        let _either = layout::read(Cursor::new(&bytes), bytes.len() as u64);
+        let _either = layout::read(Cursor::new(&bytes), bytes.len() as u64, &[]);
     }
 
     #[test]
@@ -257,7 +257,7 @@ proptest! {
         let at = at % bytes.len();
         bytes[at] ^= with;
         bytes.truncate(bytes.len() - cut % bytes.len());
-        if let Ok(layout) = layout::read(Cursor::new(&bytes), bytes.len() as u64) {
+        if let Ok(layout) = layout::read(Cursor::new(&bytes), bytes.len() as u64, &[]) {
             prop_assert_eq!(layout.bytes, bytes.len() as u64);
             prop_assert!(layout.tensors.len() <= 3);
         }

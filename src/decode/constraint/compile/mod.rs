@@ -11,6 +11,8 @@ mod text;
 mod unseen;
 mod value;
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
@@ -29,6 +31,8 @@ pub(super) struct Compiled {
     pub graph: Graph,
     pub root: ExprId,
     pub notes: Vec<Note>,
+    /// Keywords that were given a meaning, and at how many places.
+    pub enforced: BTreeMap<String, usize>,
 }
 
 /// Compiles a schema, or lists every keyword in it that cannot be enforced.
@@ -37,7 +41,7 @@ pub(super) fn compile(schema: &Value, policy: Policy) -> Result<Compiled, Vec<Un
     let root = compiler.schema(schema);
     compiler.refuse_loops(root);
     if compiler.unsupported.is_empty() {
-        Ok(Compiled { graph: compiler.graph, root, notes: compiler.notes })
+        Ok(Compiled { graph: compiler.graph, root, notes: compiler.notes, enforced: compiler.enforced })
     } else {
         Err(compiler.unsupported)
     }
@@ -67,6 +71,7 @@ struct Compiler<'s> {
     progress: FxHashMap<usize, Progress>,
     unsupported: Vec<Unsupported>,
     notes: Vec<Note>,
+    enforced: BTreeMap<String, usize>,
 }
 
 type Keywords = Map<String, Value>;
@@ -86,6 +91,7 @@ impl<'s> Compiler<'s> {
             progress: FxHashMap::default(),
             unsupported: Vec::new(),
             notes: Vec::new(),
+            enforced: BTreeMap::new(),
         }
     }
 
@@ -166,7 +172,8 @@ impl<'s> Compiler<'s> {
         if !self.draft.has(keyword) {
             return TRUE;
         }
-        match keyword {
+        let n_notes = self.notes.len();
+        let part = match keyword {
             "type" => self.types(value),
             "enum" => self.values(value),
             "const" => self.constant(value),
@@ -196,8 +203,15 @@ impl<'s> Compiler<'s> {
             "items" | "prefixItems" | "additionalItems" => self.items(keywords, keyword),
             "contains" => self.contains(keywords, value),
             "uniqueItems" => self.unique(keywords, value),
-            _ => TRUE,
+            // These are compiled after the others.
+            "unevaluatedProperties" | "unevaluatedItems" => TRUE,
+            _ => return TRUE,
+        };
+        // A note says that a keyword is not asserted.
+        if self.notes.len() == n_notes || keyword != "format" {
+            *self.enforced.entry(keyword.to_owned()).or_default() += 1;
         }
+        part
     }
 
     /// Notes that the keyword at the current pointer cannot be enforced.

@@ -77,8 +77,8 @@ struct Worker<'m> {
     /// In the order in which they get a place: what has begun comes before what has not.
     branches: Vec<Branch>,
     cells: Cells,
-    /// What has been found out of each constraint, by its schema's text; empty for JSON mode. Kept for the worker's life,
-    /// since a scenario's cases share nearly all of their masks.
+    /// What has been found out of each constraint, by its schema's or grammar's text; empty for JSON mode. Kept for the worker's
+    /// life, since a scenario's cases share nearly all of their masks.
     constraints: HashMap<String, Result<Allowed, String>>,
     finishing: bool,
     n_evaluated: u64,
@@ -185,6 +185,7 @@ impl<'m> Worker<'m> {
                 Constraint::Schema(schema) => Rules::schema(schema, policy).map_err(|unsupported| {
                     unsupported.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
                 })?,
+                Constraint::Grammar(text) => Rules::grammar(text).map_err(|error| error.to_string())?,
                 Constraint::None | Constraint::Json => Rules::json(Root::Object, policy),
             };
             Ok(Allowed::new(Arc::new(rules), Arc::clone(vocab)))

@@ -112,12 +112,14 @@ pub(super) fn refusal(order: &Order, prompt: Option<&Prompt>, finish: Finish, er
     generation
 }
 
-/// The name of a constraint among the worker's: its schema's text, empty for JSON mode.
+/// The name of a constraint among the worker's: its schema's or grammar's text, empty for JSON mode.
 pub(super) fn constraint_key(constraint: &Constraint) -> Option<String> {
     match constraint {
         Constraint::None => None,
         Constraint::Json => Some(String::new()),
         Constraint::Schema(schema) => Some(schema.to_string()),
+        // No schema begins so.
+        Constraint::Grammar(text) => Some(format!("gbnf {text}")),
     }
 }
 

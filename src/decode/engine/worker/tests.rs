@@ -235,3 +235,20 @@ fn drained_orders_are_forgotten_and_logits_that_are_no_numbers_end_the_attempt()
     assert_eq!(done[&0].finish, Finish::Errored);
     assert!(done[&0].error.as_ref().unwrap().contains("not numbers"));
 }
+
+#[test]
+fn a_grammar_holds_the_text_as_a_schema_does() {
+    let vocab = Arc::new(byte_vocab(&["no", "pe", "[1", ",2]"]));
+    let mut model = answering(vocab, 300, |_| "no".into());
+    let profile = profile("max_tokens = 100");
+    let requests = ["root ::= \"nope\"", "root ::= \"no\" \"!\"*", "root ::= \"[1,2]\"", "root ::= other"];
+    let requests =
+        (0..).zip(requests).map(|(id, text)| order(id, "x", Constraint::Grammar(text.into()), &profile));
+    let done = run(&mut model, Shape { slots: 2, batch: 64, reuse: true, share: true }, requests.collect());
+    let ended = |id| (done[&id].output.as_str(), done[&id].finish);
+    assert_eq!(ended(0), ("nope", Finish::Complete), "nothing can follow");
+    assert_eq!(ended(1), ("no", Finish::Complete), "it may end, and the model wants to");
+    assert_eq!(ended(2), ("[1,2]", Finish::Complete));
+    assert_eq!(done[&3].finish, Finish::UnsupportedSchema);
+    assert!(done[&3].error.as_ref().unwrap().contains("no rule `other`"), "{:?}", done[&3].error);
+}
