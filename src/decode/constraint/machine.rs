@@ -128,6 +128,7 @@ impl Machine {
         }
         let edge = self.find_edge(local, byte);
         let cell = self.encode(edge);
+        let alike = self.alike_bytes(local, byte);
         if self.rows.len() <= local as usize {
             self.rows.resize(self.locals.len(), None);
         }
@@ -135,7 +136,7 @@ impl Machine {
         let row = self.rows[local as usize].get_or_insert_with(|| {
             Box::new(if state.is_structural() { STRUCTURAL_ROW } else { [cell::UNKNOWN; 256] })
         });
-        row[byte as usize] = cell;
+        row[usize::from(*alike.start())..=usize::from(*alike.end())].fill(cell);
         edge
     }
 
