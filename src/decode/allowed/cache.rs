@@ -34,6 +34,8 @@ pub(super) struct Inside {
     pub slice: Option<usize>,
     /// Nodes of the walked trie whose byte leads out of the value.
     pub exits: Arc<[u32]>,
+    /// Those of them that are not among the closing tokens of the slice.
+    pub odd_exits: Arc<[u32]>,
     /// What the bytes before those are.
     pub endings: Arc<Endings>,
     /// The allowed tokens of the walked trie, and the bytes of the longest of them.

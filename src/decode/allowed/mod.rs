@@ -105,13 +105,74 @@ impl Allowed {
             found.tokens.extend_from_slice(self.vocab.ends());
         }
         self.constraint.watch(matcher);
-        self.walk_nodes(&inside.exits, inside.slice, matcher, &mut found, SetAside::Unstable);
+        let known = self.known_names(matcher);
+        let closings = self.closings(&inside, known.as_deref(), matcher);
+        if let (Some(_), Some(tokens)) = (&known, &closings) {
+            return self.find_in_name(&inside, tokens, matcher);
+        }
+        let exits = if closings.is_some() { &inside.odd_exits } else { &inside.exits };
+        self.walk_nodes(exits, inside.slice, matcher, &mut found, SetAside::Unstable);
+        found.tokens.extend(closings.into_iter().flatten());
         let n_frames = self.constraint.watched(matcher);
         let mask = with(&inside.mask, &found.tokens);
         let whole = with(&mask, &found.aside_tokens);
-        let is_new = self.known_names(matcher).is_some_and(|nodes| nodes.is_empty());
+        let is_new = known.is_some_and(|nodes| nodes.is_empty());
         let new_name = is_new.then(|| Arc::clone(&whole));
         (Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into(), new_name }, whole)
+    }
+
+    /// The same inside a name, where only names that are mentioned or were there before are not like all others.
+    fn find_in_name(
+        &mut self,
+        inside: &Inside,
+        closings: &[TokenId],
+        matcher: &Matcher,
+    ) -> (Cached, Arc<TokenMask>) {
+        let mut found = Found::default();
+        self.walk_nodes(&inside.odd_exits, inside.slice, matcher, &mut found, SetAside::Nothing);
+        found.tokens.extend_from_slice(closings);
+        let n_frames = self.constraint.watched(matcher);
+        let cached = Cached {
+            mask: Arc::clone(&inside.mask),
+            n_frames,
+            slice: inside.slice,
+            unstable: Arc::clone(&inside.exits),
+            new_name: Some(with(&inside.mask, &found.tokens)),
+        };
+        let mask = self.recalled(&cached, matcher.top(), matcher);
+        (cached, mask)
+    }
+
+    /// The closing tokens of the slice that may follow, if that depends on their tails and the states alone; inside a
+    /// name, those that may follow a new one. `known` has the nodes where the name ends as a known one.
+    fn closings(
+        &mut self,
+        inside: &Inside,
+        known: Option<&[u32]>,
+        matcher: &Matcher,
+    ) -> Option<Vec<TokenId>> {
+        let vocab = Arc::clone(&self.vocab);
+        let closing = &vocab.slices()[inside.slice?].closing;
+        if closing.nodes.is_empty() {
+            return None;
+        }
+        let mut found = Found::default();
+        self.begin_walk(matcher);
+        let from = match known {
+            Some(nodes) if nodes.iter().any(|node| inside.odd_exits.contains(node)) => return None,
+            Some(_) => {
+                let Some(spot) = self.constraint.after_new_name(matcher) else { return Some(Vec::new()) };
+                self.spots.push(spot);
+                self.path.push(b'"');
+                found.tokens.extend_from_slice(closing.tails.tokens_at(0));
+                1
+            }
+            None if self.constraint.closes_alike(matcher)? >= closing.longest => 0,
+            None => return None,
+        };
+        let range = from..closing.tails.nodes().len();
+        self.walk(&closing.tails, range, matcher.text(), &mut found, SetAside::Unstable);
+        found.set_aside.is_empty().then_some(found.tokens)
     }
 
     /// What is known about the state of the innermost value, found out if need be.
@@ -164,8 +225,11 @@ impl Allowed {
             }
             None => TokenMask::of(found.tokens.clone(), vocab.len()),
         };
+        let exits: Arc<[u32]> = found.set_aside.into();
+        let closing = slice.map_or(&[][..], |idx| &vocab.slices()[idx].closing.nodes);
+        let odd_exits = exits.iter().copied().filter(|node| closing.binary_search(node).is_err()).collect();
         let mut endings = Endings::default();
-        for &node in found.set_aside.iter().filter(|_| self.constraint.is_in_name(matcher)) {
+        for &node in exits.iter().filter(|_| self.constraint.is_in_name(matcher)) {
             let piece = vocab.piece(trie.first_token_below(node as usize));
             endings.add(&piece[..trie.nodes()[node as usize].depth as usize], node);
         }
@@ -173,7 +237,8 @@ impl Allowed {
         let inside = Inside {
             mask: Arc::new(mask),
             slice,
-            exits: found.set_aside.into(),
+            exits,
+            odd_exits,
             endings: Arc::new(endings),
             rest: found.tokens.into(),
             longest,
@@ -312,6 +377,11 @@ impl Allowed {
             let node = nodes[idx];
             let depth = node.depth as usize;
             let spot = self.spots[depth];
+            if node.is_plain && self.constraint.is_steady(spot) {
+                found.tokens.extend_from_slice(trie.tokens_below(idx));
+                idx = node.end as usize;
+                continue;
+            }
             let step = self.constraint.look(spot, node.byte);
             let aside = match set_aside {
                 SetAside::Exits => {

@@ -42,6 +42,8 @@ pub(super) struct Machine {
     pub(super) others_alive: FxHashMap<(u32, Id<Vec<ExprId>>), bool>,
     pub(super) alike: Interned<Likeness>,
     pub(super) likenesses: Vec<u32>,
+    /// Whether plain characters change nothing, by state.
+    pub(super) steady: Vec<u8>,
     rows: Vec<Option<Box<[u32; 256]>>>,
     pushes: Interned<(LocalId, LocalId)>,
     resumed: FxHashMap<Resumption, Option<LocalId>>,
@@ -98,6 +100,7 @@ impl Machine {
             others_alive: FxHashMap::default(),
             alike: Interned::default(),
             likenesses: Vec::new(),
+            steady: Vec::new(),
             rows: Vec::new(),
             pushes: Interned::default(),
             resumed: FxHashMap::default(),

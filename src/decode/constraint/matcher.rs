@@ -271,6 +271,26 @@ impl Constraint {
         self.machine.passing(loose, class)
     }
 
+    /// How many characters may come before the string ends, when it ends the same way after any of them.
+    pub(in crate::decode) fn closes_alike(&self, matcher: &Matcher) -> Option<u64> {
+        self.machine.closes_alike(matcher.spot.top)
+    }
+
+    /// Whether plain characters of ASCII lead from a spot back to it.
+    pub(in crate::decode) fn is_steady(&mut self, spot: Spot) -> bool {
+        self.machine.is_steady(spot.top)
+    }
+
+    /// Where the text stands once the name being written has ended as one that is neither mentioned nor was there
+    /// before; `None` when such a name may not come.
+    pub(in crate::decode) fn after_new_name(&mut self, matcher: &Matcher) -> Option<Spot> {
+        self.lowest = self.lowest.min(matcher.spot.frame);
+        let frame = *frame_at(&matcher.frames, matcher.spot.frame)?;
+        let outcome = self.machine.outcomes.id(super::local::Outcome::Other(Vec::new()));
+        let top = self.machine.named(frame.waiting, outcome)?;
+        Some(Spot { top, frame: frame.below })
+    }
+
     /// What a byte does at a spot.
     pub(in crate::decode) fn look(&mut self, spot: Spot, byte: u8) -> Step {
         Step(self.machine.edge(spot.top, byte))

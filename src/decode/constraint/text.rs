@@ -176,7 +176,10 @@ impl Graph {
             }
             Expr::Leaf(Leaf::Words { list, lo, hi, depth }) => {
                 let words = &self.words[*list as usize][*lo as usize..*hi as usize];
-                words.iter().filter_map(|word| word.get(*depth as usize)).for_each(|&byte| borders.only(byte));
+                words
+                    .iter()
+                    .filter_map(|word| word.get(*depth as usize))
+                    .for_each(|&byte| borders.only(byte));
             }
             _ => {}
         }
