@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use super::expr::Expr;
+use super::leaf::Leaf;
 use super::lex::Lex;
 use super::local::{Id, Local, LocalId, Name};
 use super::machine::Machine;
@@ -52,13 +54,46 @@ impl Machine {
                 self.goals.get(*goals).all().for_each(|id| self.graph.borders(id, &mut borders));
             }
             Local::Name(name) if name.lex.is_raw() => self.name_borders(name, &mut borders),
-            Local::Number { .. } => {
-                (b'0'..=b'9').chain(*b"+-.eE").for_each(|byte| borders.only(byte));
-                b"A[a{".iter().for_each(|&byte| borders.begin(byte));
-            }
             _ => return byte..=byte,
         }
         borders.around(byte)
+    }
+
+    /// The bytes that may lead somewhere, where these are few.
+    pub(super) fn live_bytes(&self, local: LocalId) -> Option<[bool; 256]> {
+        let mut live = [false; 256];
+        let mut add = |bytes: &[u8]| bytes.iter().for_each(|&byte| live[byte as usize] = true);
+        match &**self.locals.get(Id::new(local)) {
+            state if state.is_structural() => add(b" \t\n\r\"{}[],:-0123456789tfn"),
+            Local::Number { .. } => add(b"0123456789+-.eE \t\n\r,]}"),
+            Local::Text { lex, .. } | Local::Name(Name { lex, .. }) if lex.escaped().is_some() => {
+                add(lex.escaped()?);
+            }
+            Local::Text { goals, lex: Lex::Plain } => {
+                let Expr::Leaf(Leaf::Words { list, lo, hi, depth }) =
+                    self.graph.exprs.get(self.goals.get(*goals).must)
+                else {
+                    return None;
+                };
+                let words = &self.graph.words[*list as usize][*lo as usize..*hi as usize];
+                let bytes: Vec<u8> =
+                    words.iter().filter_map(|word| word.get(*depth as usize)).copied().collect();
+                add(b"\"\\");
+                add(&bytes);
+            }
+            Local::Name(name) if name.lex == Lex::Plain && name.others.is_none() => {
+                let roster = self.rosters.get(&self.names.get(name.names).order.idx)?;
+                let mentioned = roster.names[name.lo as usize..name.hi as usize].iter();
+                let bytes: Vec<u8> = mentioned
+                    .filter_map(|candidate| candidate.bytes.get(name.depth as usize))
+                    .copied()
+                    .collect();
+                add(b"\"\\");
+                add(&bytes);
+            }
+            _ => return None,
+        }
+        Some(live)
     }
 
     fn name_borders(&self, name: &Name, borders: &mut Borders) {
@@ -80,6 +115,17 @@ impl Lex {
     /// Whether bytes stand for themselves here: between characters, or inside one that is not escaped.
     fn is_raw(self) -> bool {
         matches!(self, Self::Plain | Self::Tail { .. })
+    }
+
+    /// The bytes that may follow inside an escape.
+    fn escaped(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Plain | Self::Tail { .. } => None,
+            Self::Slash => Some(b"\"\\/bfnrtu"),
+            Self::Hex { .. } | Self::Low { .. } => Some(b"0123456789abcdefABCDEF"),
+            Self::High { .. } => Some(b"\\"),
+            Self::HighSlash { .. } => Some(b"u"),
+        }
     }
 
     fn borders(self, borders: &mut Borders) {

@@ -249,9 +249,6 @@ impl Constraint {
         endings: &Endings,
     ) -> Option<Vec<u32>> {
         let frame = frame_at(&matcher.frames, matcher.spot.frame)?;
-        if !self.machine.is_shared(frame.waiting) {
-            return None;
-        }
         let start = frame_at(&matcher.frames, frame.below).map_or(0, |frame| frame.start);
         self.turn();
         let (name, earlier) = self.names.open_name(&matcher.text, start as usize)?;
@@ -274,6 +271,20 @@ impl Constraint {
     /// How many characters may come before the string ends, when it ends the same way after any of them.
     pub(in crate::decode) fn closes_alike(&self, matcher: &Matcher) -> Option<u64> {
         self.machine.closes_alike(matcher.spot.top)
+    }
+
+    /// Where a byte leads, if it is known to do nothing but change the state of the innermost value: `Some(None)` when
+    /// it leads nowhere.
+    pub(in crate::decode) fn glance(&self, spot: Spot, byte: u8) -> Option<Option<Spot>> {
+        if self.machine.is_known_dead(spot.top, byte) {
+            return Some(None);
+        }
+        self.machine.known_state(spot.top, byte).map(|top| Some(Spot { top, ..spot }))
+    }
+
+    /// Whether a state is between tokens of JSON.
+    pub(in crate::decode) fn is_between(&self, top: u32) -> bool {
+        self.machine.is_between(top)
     }
 
     /// Whether plain characters of ASCII lead from a spot back to it.
