@@ -9,14 +9,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use nightjar::decode::allowed::Allowed;
 use nightjar::decode::constraint::{Formats, MemberOrder, Policy, Rules, Spelling, Whitespace};
-use nightjar::decode::vocab::{Token, TokenId, TokenKind, Vocab};
+use nightjar::decode::vocab::{TokenId, Vocab};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+#[path = "../tests/support/vocab_file.rs"]
+mod vocab_file;
 
 #[derive(Parser)]
 struct Arguments {
@@ -83,7 +86,7 @@ enum Command {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    let vocab = Arc::new(read_vocab(&arguments.vocab)?);
+    let vocab = Arc::new(vocab_file::read(&arguments.vocab)?);
     let policy = policy(&arguments);
     let mut allowed = None;
     let mut out = std::io::stdout().lock();
@@ -188,35 +191,4 @@ fn walk(allowed: &mut Allowed, tokens: &[u32], vocab: &Vocab) -> Value {
 
 fn microseconds(start: Instant) -> f64 {
     start.elapsed().as_nanos() as f64 / 1e3
-}
-
-fn read_vocab(path: &PathBuf) -> Result<Vocab> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut lines = text.lines();
-    let header = lines.next().context("the vocabulary file is empty")?;
-    let eos = header
-        .split_whitespace()
-        .find_map(|field| field.strip_prefix("eos="))
-        .context("no eos= in the header")?;
-    let eos: usize = eos.parse().context("eos= is not a token id")?;
-    let mut tokens = Vec::new();
-    for (idx, line) in lines.enumerate() {
-        let (flag, hex) = line.split_once(' ').unwrap_or((line, ""));
-        let kind = match flag {
-            _ if idx == eos => TokenKind::EndOfGeneration,
-            "N" | "U" => TokenKind::Text,
-            "S" | "X" => TokenKind::Special,
-            _ => bail!("line {}: unknown flag `{flag}`", idx + 2),
-        };
-        tokens.push(Token { bytes: bytes(hex).with_context(|| format!("line {}", idx + 2))?, kind });
-    }
-    Ok(Vocab::new(tokens))
-}
-
-fn bytes(hex: &str) -> Result<Vec<u8>> {
-    let digit = |c: u8| char::from(c).to_digit(16).context("not a hex digit");
-    hex.as_bytes()
-        .chunks(2)
-        .map(|pair| Ok((digit(pair[0])? * 16 + digit(*pair.last().context("")?)?) as u8))
-        .collect()
 }

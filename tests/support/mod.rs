@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::rngs::SmallRng;
 
 /// Pieces that cross borders of JSON or of characters, some twice.
-const PIECES: [&[u8]; 64] = [
+const PIECES: [&[u8]; 70] = [
     b"\",\"",
     b"\":",
     b"\": ",
@@ -71,6 +71,12 @@ const PIECES: [&[u8]; 64] = [
     b"-0",
     b"[1,",
     b",null]",
+    b"a\",",
+    b"b\": ",
+    b"ab\":1,\"a\":",
+    b"a\":\"\",\"b\":",
+    b"\\u0061\":",
+    b" \"id\": ",
 ];
 
 /// Every byte, the nasty pieces, padding, special tokens that look like text, and two ends.

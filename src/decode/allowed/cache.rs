@@ -5,10 +5,39 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::decode::constraint::Endings;
-use crate::decode::vocab::{TokenId, TokenMask};
+use crate::decode::vocab::{Slice, TokenId, TokenMask, Trie, Vocab};
 
 /// Masks beyond this many are thrown away and built again when needed: about 80 MB at 151,936 tokens.
 const MAX_MASKS: usize = 4_096;
+
+/// The part of the vocabulary that was walked to find a mask.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Walked {
+    All,
+    /// Tokens that can begin between tokens of JSON, where no other can stand.
+    Between,
+    /// The rest of a slice that passed whole, by its index.
+    RestOf(usize),
+}
+
+impl Walked {
+    /// The tokens that were walked.
+    pub(super) fn trie(self, vocab: &Vocab) -> &Trie {
+        match self {
+            Self::All => vocab.trie(),
+            Self::Between => vocab.between(),
+            Self::RestOf(idx) => &vocab.slices()[idx].rest,
+        }
+    }
+
+    /// The slice that passed whole.
+    pub(super) fn slice(self, vocab: &Vocab) -> Option<&Slice> {
+        match self {
+            Self::RestOf(idx) => vocab.slices().get(idx),
+            _ => None,
+        }
+    }
+}
 
 /// A mask and what it depends on.
 #[derive(Clone, Debug)]
@@ -17,8 +46,7 @@ pub(super) struct Cached {
     pub mask: Arc<TokenMask>,
     /// How many of the innermost open values the walk looked into; `None` when it went past the outermost.
     pub n_frames: Option<usize>,
-    /// The slice whose rest was walked, if one passed whole.
-    pub slice: Option<usize>,
+    pub walked: Walked,
     /// Nodes of the walked trie whose verdict depends on the text and not on the state alone.
     pub unstable: Arc<[u32]>,
     /// The whole mask inside a name that is neither mentioned nor was there before.
@@ -30,10 +58,11 @@ pub(super) struct Cached {
 pub(super) struct Inside {
     /// Without the tokens below `exits`.
     pub mask: Arc<TokenMask>,
-    /// The slice whose rest was walked, if one passed whole.
-    pub slice: Option<usize>,
+    pub walked: Walked,
     /// Nodes of the walked trie whose byte leads out of the value.
     pub exits: Arc<[u32]>,
+    /// Those of them that are not among the closing tokens of the slice.
+    pub odd_exits: Arc<[u32]>,
     /// What the bytes before those are.
     pub endings: Arc<Endings>,
     /// The allowed tokens of the walked trie, and the bytes of the longest of them.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::constraint::{Class, Constraint, Endings, Frame, Matcher, Rules, Spot, Written};
 use super::vocab::{Slice, TokenId, TokenMask, Trie, Vocab};
-use cache::{Cache, Cached, Inside};
+use cache::{Cache, Cached, Inside, Walked};
 
 /// Masks of texts nested deeper than this are not remembered: the limit on depth may be within a token's reach.
 const DEEP: usize = 50;
@@ -105,13 +105,74 @@ impl Allowed {
             found.tokens.extend_from_slice(self.vocab.ends());
         }
         self.constraint.watch(matcher);
-        self.walk_nodes(&inside.exits, inside.slice, matcher, &mut found, SetAside::Unstable);
+        let known = self.known_names(matcher);
+        let closings = self.closings(&inside, known.as_deref(), matcher);
+        if let (Some(_), Some(tokens)) = (&known, &closings) {
+            return self.find_in_name(&inside, tokens, matcher);
+        }
+        let exits = if closings.is_some() { &inside.odd_exits } else { &inside.exits };
+        self.walk_nodes(exits, inside.walked, matcher, &mut found, SetAside::Unstable);
+        found.tokens.extend(closings.into_iter().flatten());
         let n_frames = self.constraint.watched(matcher);
         let mask = with(&inside.mask, &found.tokens);
         let whole = with(&mask, &found.aside_tokens);
-        let is_new = self.known_names(matcher).is_some_and(|nodes| nodes.is_empty());
+        let is_new = known.is_some_and(|nodes| nodes.is_empty());
         let new_name = is_new.then(|| Arc::clone(&whole));
-        (Cached { mask, n_frames, slice: inside.slice, unstable: found.set_aside.into(), new_name }, whole)
+        (Cached { mask, n_frames, walked: inside.walked, unstable: found.set_aside.into(), new_name }, whole)
+    }
+
+    /// The same inside a name, where only names that are mentioned or were there before are not like all others.
+    fn find_in_name(
+        &mut self,
+        inside: &Inside,
+        closings: &[TokenId],
+        matcher: &Matcher,
+    ) -> (Cached, Arc<TokenMask>) {
+        let mut found = Found::default();
+        self.walk_nodes(&inside.odd_exits, inside.walked, matcher, &mut found, SetAside::Nothing);
+        found.tokens.extend_from_slice(closings);
+        let n_frames = self.constraint.watched(matcher);
+        let cached = Cached {
+            mask: Arc::clone(&inside.mask),
+            n_frames,
+            walked: inside.walked,
+            unstable: Arc::clone(&inside.exits),
+            new_name: Some(with(&inside.mask, &found.tokens)),
+        };
+        let mask = self.recalled(&cached, matcher.top(), matcher);
+        (cached, mask)
+    }
+
+    /// The closing tokens of the slice that may follow, if that depends on their tails and the states alone; inside a
+    /// name, those that may follow a new one. `known` has the nodes where the name ends as a known one.
+    fn closings(
+        &mut self,
+        inside: &Inside,
+        known: Option<&[u32]>,
+        matcher: &Matcher,
+    ) -> Option<Vec<TokenId>> {
+        let vocab = Arc::clone(&self.vocab);
+        let closing = &inside.walked.slice(&vocab)?.closing;
+        if closing.nodes.is_empty() {
+            return None;
+        }
+        let mut found = Found::default();
+        self.begin_walk(matcher);
+        let from = match known {
+            Some(nodes) if nodes.iter().any(|node| inside.odd_exits.contains(node)) => return None,
+            Some(_) => {
+                let Some(spot) = self.constraint.after_new_name(matcher) else { return Some(Vec::new()) };
+                self.spots.push(spot);
+                self.path.push(b'"');
+                found.tokens.extend_from_slice(closing.tails.tokens_at(0));
+                1
+            }
+            None if self.constraint.closes_alike(matcher)? >= closing.longest => 0,
+            None => return None,
+        };
+        let range = from..closing.tails.nodes().len();
+        self.walk(&closing.tails, range, matcher.text(), &mut found, SetAside::Unstable);
+        found.set_aside.is_empty().then_some(found.tokens)
     }
 
     /// What is known about the state of the innermost value, found out if need be.
@@ -121,11 +182,11 @@ impl Allowed {
             Some(inside) => inside.clone(),
             None => self.find_inside(matcher, twin),
         };
-        match (max_len, inside.slice) {
+        match (max_len, inside.walked.slice(&self.vocab)) {
             (None, _) => inside,
             // Up to the count of characters the same tokens may follow as without it.
-            (Some(max), Some(idx)) if max >= inside.longest as u64 => {
-                let words = self.vocab.slices()[idx].up_to(max);
+            (Some(max), Some(slice)) if max >= inside.longest as u64 => {
+                let words = slice.up_to(max);
                 let mask = TokenMask::from_words(words, self.vocab.len()).with(&inside.rest);
                 Inside { mask: Arc::new(mask), ..inside }
             }
@@ -151,8 +212,12 @@ impl Allowed {
             };
             vocab.slices().iter().enumerate().find_map(whole)
         });
-        let slice = passing.as_ref().map(|(idx, _)| *idx);
-        let trie = walked(&vocab, slice);
+        let walked = match &passing {
+            Some((idx, _)) => Walked::RestOf(*idx),
+            None if self.constraint.is_between(twin) => Walked::Between,
+            None => Walked::All,
+        };
+        let trie = walked.trie(&vocab);
         let mut found = Found::default();
         self.begin_walk(matcher);
         self.spots[0].top = twin;
@@ -164,16 +229,20 @@ impl Allowed {
             }
             None => TokenMask::of(found.tokens.clone(), vocab.len()),
         };
+        let exits: Arc<[u32]> = found.set_aside.into();
+        let closing = walked.slice(&vocab).map_or(&[][..], |slice| &slice.closing.nodes);
+        let odd_exits = exits.iter().copied().filter(|node| closing.binary_search(node).is_err()).collect();
         let mut endings = Endings::default();
-        for &node in found.set_aside.iter().filter(|_| self.constraint.is_in_name(matcher)) {
+        for &node in exits.iter().filter(|_| self.constraint.is_in_name(matcher)) {
             let piece = vocab.piece(trie.first_token_below(node as usize));
             endings.add(&piece[..trie.nodes()[node as usize].depth as usize], node);
         }
         let longest = found.tokens.iter().map(|&token| vocab.piece(token).len()).max().unwrap_or(0);
         let inside = Inside {
             mask: Arc::new(mask),
-            slice,
-            exits: found.set_aside.into(),
+            walked,
+            exits,
+            odd_exits,
             endings: Arc::new(endings),
             rest: found.tokens.into(),
             longest,
@@ -196,8 +265,8 @@ impl Allowed {
             Some(mask) if nodes.is_empty() => Arc::clone(mask),
             Some(mask) => {
                 let mut found = Found::default();
-                self.walk_nodes(&nodes, known.slice, matcher, &mut found, SetAside::Nothing);
-                let trie = walked(&self.vocab, known.slice);
+                self.walk_nodes(&nodes, known.walked, matcher, &mut found, SetAside::Nothing);
+                let trie = known.walked.trie(&self.vocab);
                 let below = nodes.iter().flat_map(|&node| trie.tokens_below(node as usize));
                 Arc::new(mask.without(below.copied()).with(&found.tokens))
             }
@@ -214,7 +283,7 @@ impl Allowed {
     /// The mask with the tokens added whose verdict depends on the text.
     fn completed(&mut self, cached: &Cached, matcher: &Matcher) -> Arc<TokenMask> {
         let mut found = Found::default();
-        self.walk_nodes(&cached.unstable, cached.slice, matcher, &mut found, SetAside::Nothing);
+        self.walk_nodes(&cached.unstable, cached.walked, matcher, &mut found, SetAside::Nothing);
         if found.tokens.is_empty() {
             Arc::clone(&cached.mask)
         } else {
@@ -226,13 +295,13 @@ impl Allowed {
     fn walk_nodes(
         &mut self,
         aside: &[u32],
-        slice: Option<usize>,
+        walked: Walked,
         matcher: &Matcher,
         found: &mut Found,
         set_aside: SetAside,
     ) {
         let vocab = Arc::clone(&self.vocab);
-        let trie = walked(&vocab, slice);
+        let trie = walked.trie(&vocab);
         self.begin_walk(matcher);
         for &idx in aside {
             let node = trie.nodes()[idx as usize];
@@ -297,6 +366,14 @@ impl Allowed {
         })
     }
 
+    /// Notes that the walk has reached a spot by a byte at a depth.
+    fn enter(&mut self, depth: usize, byte: u8, spot: Spot) {
+        self.spots.truncate(depth + 1);
+        self.spots.push(spot);
+        self.path.truncate(depth);
+        self.path.push(byte);
+    }
+
     /// Walks a range of nodes whose parent the walk has reached.
     fn walk(
         &mut self,
@@ -312,6 +389,24 @@ impl Allowed {
             let node = nodes[idx];
             let depth = node.depth as usize;
             let spot = self.spots[depth];
+            if node.is_plain && self.constraint.is_steady(spot) {
+                found.tokens.extend_from_slice(trie.tokens_below(idx));
+                idx = node.end as usize;
+                continue;
+            }
+            match self.constraint.glance(spot, node.byte) {
+                Some(None) => {
+                    idx = node.end as usize;
+                    continue;
+                }
+                Some(Some(spot)) => {
+                    self.enter(depth, node.byte, spot);
+                    found.tokens.extend_from_slice(trie.tokens_at(idx));
+                    idx += 1;
+                    continue;
+                }
+                None => {}
+            }
             let step = self.constraint.look(spot, node.byte);
             let aside = match set_aside {
                 SetAside::Exits => {
@@ -336,20 +431,13 @@ impl Allowed {
             match self.constraint.take(&mut self.frames, spot, step, node.byte, written) {
                 None => idx = node.end as usize,
                 Some(spot) => {
-                    self.spots.truncate(depth + 1);
-                    self.spots.push(spot);
-                    self.path.push(node.byte);
+                    self.enter(depth, node.byte, spot);
                     found.tokens.extend_from_slice(trie.tokens_at(idx));
                     idx += 1;
                 }
             }
         }
     }
-}
-
-/// The tokens that still have to be walked when a slice passes whole.
-fn walked(vocab: &Vocab, slice: Option<usize>) -> &Trie {
-    slice.map_or(vocab.trie(), |idx| &vocab.slices()[idx].rest)
 }
 
 fn with(mask: &Arc<TokenMask>, tokens: &[TokenId]) -> Arc<TokenMask> {

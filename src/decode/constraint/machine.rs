@@ -43,6 +43,8 @@ pub(super) struct Machine {
     pub(super) others_alive: FxHashMap<(u32, Id<Vec<ExprId>>), bool>,
     pub(super) alike: Interned<Likeness>,
     pub(super) likenesses: Vec<u32>,
+    /// Whether plain characters change nothing, by state.
+    pub(super) steady: Vec<u8>,
     rows: Vec<Option<Box<[u32; 256]>>>,
     pushes: Interned<(LocalId, LocalId)>,
     resumed: FxHashMap<Resumption, Option<LocalId>>,
@@ -65,18 +67,6 @@ mod cell {
     pub(super) const POP_THEN: u32 = 6;
     pub(super) const BITS: u32 = 3;
 }
-
-/// A new row of a state between tokens of JSON: hardly any byte can follow, and trying them all costs as much as a mask.
-const STRUCTURAL_ROW: [u32; 256] = {
-    let mut row = [cell::DEAD; 256];
-    let open = b" \t\n\r\"{}[],:-0123456789tfn";
-    let mut idx = 0;
-    while idx < open.len() {
-        row[open[idx] as usize] = cell::UNKNOWN;
-        idx += 1;
-    }
-    row
-};
 
 impl Machine {
     /// A machine at the start of the rules' text.
@@ -101,6 +91,7 @@ impl Machine {
             others_alive: FxHashMap::default(),
             alike: Interned::default(),
             likenesses: Vec::new(),
+            steady: Vec::new(),
             rows: Vec::new(),
             pushes: Interned::default(),
             resumed: FxHashMap::default(),
@@ -141,16 +132,43 @@ impl Machine {
                 return self.decode(cell);
             }
         }
-        let edge = self.find_edge(local, byte);
-        let cell = self.encode(edge);
+        self.new_edge(local, byte)
+    }
+
+    /// The state after one more byte of the same value, if that is known to be all that the byte does.
+    pub(super) fn known_state(&self, local: LocalId, byte: u8) -> Option<LocalId> {
+        let cell = self.rows.get(local as usize)?.as_ref()?[byte as usize];
+        (cell & ((1 << cell::BITS) - 1) == cell::GO).then_some(cell >> cell::BITS)
+    }
+
+    /// Whether a byte is known to lead nowhere.
+    pub(super) fn is_known_dead(&self, local: LocalId, byte: u8) -> bool {
+        matches!(self.rows.get(local as usize), Some(Some(row)) if row[byte as usize] == cell::DEAD)
+    }
+
+    #[cold]
+    fn new_edge(&mut self, local: LocalId, byte: u8) -> Edge {
         if self.rows.len() <= local as usize {
             self.rows.resize(self.locals.len(), None);
         }
-        let state = self.locals.get(Id::new(local));
-        let row = self.rows[local as usize].get_or_insert_with(|| {
-            Box::new(if state.is_structural() { STRUCTURAL_ROW } else { [cell::UNKNOWN; 256] })
-        });
-        row[byte as usize] = cell;
+        if self.rows[local as usize].is_none() {
+            // Where hardly any byte can follow, trying them all would cost as much as a mask.
+            let row = match self.live_bytes(local) {
+                Some(live) => std::array::from_fn(|byte| if live[byte] { cell::UNKNOWN } else { cell::DEAD }),
+                None => [cell::UNKNOWN; 256],
+            };
+            let is_dead = row[byte as usize] == cell::DEAD;
+            self.rows[local as usize] = Some(Box::new(row));
+            if is_dead {
+                return Edge::Dead;
+            }
+        }
+        let edge = self.find_edge(local, byte);
+        let cell = self.encode(edge);
+        let alike = self.alike_bytes(local, byte);
+        if let Some(row) = &mut self.rows[local as usize] {
+            row[usize::from(*alike.start())..=usize::from(*alike.end())].fill(cell);
+        }
         edge
     }
 
@@ -258,6 +276,11 @@ impl Machine {
     /// Whether it matters if the item being written equals an earlier one.
     pub(super) fn compares(&self, waiting: LocalId) -> bool {
         matches!(**self.locals.get(Id::new(waiting)), Local::Item { compares: true, .. })
+    }
+
+    /// Whether the text stands between tokens of JSON.
+    pub(super) fn is_between(&self, local: LocalId) -> bool {
+        self.locals.get(Id::new(local)).is_structural()
     }
 
     /// The state after the whole text.

@@ -249,9 +249,6 @@ impl Constraint {
         endings: &Endings,
     ) -> Option<Vec<u32>> {
         let frame = frame_at(&matcher.frames, matcher.spot.frame)?;
-        if !self.machine.is_shared(frame.waiting) {
-            return None;
-        }
         let start = frame_at(&matcher.frames, frame.below).map_or(0, |frame| frame.start);
         self.turn();
         let (name, earlier) = self.names.open_name(&matcher.text, start as usize)?;
@@ -269,6 +266,40 @@ impl Constraint {
     /// How many characters of a class may follow, whichever they are, if it is as many as its tokens have.
     pub(in crate::decode) fn passing(&mut self, loose: Loose, class: Class<'_>) -> Option<u64> {
         self.machine.passing(loose, class)
+    }
+
+    /// How many characters may come before the string ends, when it ends the same way after any of them.
+    pub(in crate::decode) fn closes_alike(&self, matcher: &Matcher) -> Option<u64> {
+        self.machine.closes_alike(matcher.spot.top)
+    }
+
+    /// Where a byte leads, if it is known to do nothing but change the state of the innermost value: `Some(None)` when
+    /// it leads nowhere.
+    pub(in crate::decode) fn glance(&self, spot: Spot, byte: u8) -> Option<Option<Spot>> {
+        if self.machine.is_known_dead(spot.top, byte) {
+            return Some(None);
+        }
+        self.machine.known_state(spot.top, byte).map(|top| Some(Spot { top, ..spot }))
+    }
+
+    /// Whether a state is between tokens of JSON.
+    pub(in crate::decode) fn is_between(&self, top: u32) -> bool {
+        self.machine.is_between(top)
+    }
+
+    /// Whether plain characters of ASCII lead from a spot back to it.
+    pub(in crate::decode) fn is_steady(&mut self, spot: Spot) -> bool {
+        self.machine.is_steady(spot.top)
+    }
+
+    /// Where the text stands once the name being written has ended as one that is neither mentioned nor was there
+    /// before; `None` when such a name may not come.
+    pub(in crate::decode) fn after_new_name(&mut self, matcher: &Matcher) -> Option<Spot> {
+        self.lowest = self.lowest.min(matcher.spot.frame);
+        let frame = *frame_at(&matcher.frames, matcher.spot.frame)?;
+        let outcome = self.machine.outcomes.id(super::local::Outcome::Other(Vec::new()));
+        let top = self.machine.named(frame.waiting, outcome)?;
+        Some(Spot { top, frame: frame.below })
     }
 
     /// What a byte does at a spot.

@@ -7,6 +7,7 @@
 //! a [`Matcher`] is a stack of them. A grammar (`gbnf`) has states and edges of the same kind. The text is refused as soon as the formula is false and may end when it is true.
 
 mod array_state;
+mod borders;
 mod children;
 mod compile;
 mod decimal;

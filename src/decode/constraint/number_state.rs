@@ -69,7 +69,7 @@ impl Machine {
             let goals = Arc::clone(self.goals.get(goals));
             return self.number(&goals, next, form, &longer).map_or(Edge::Dead, Edge::Go);
         }
-        if digits.step(byte).is_some() || byte.is_ascii_alphanumeric() {
+        if digits.step(byte).is_some() || !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b']' | b'}') {
             return Edge::Dead;
         }
         match self.number_end(goals, digits, text) {

@@ -26,6 +26,7 @@ pub(super) struct Pattern {
     /// Sets of automaton states that were reached, sorted; the index is our state.
     sets: Vec<Set>,
     ids: FxHashMap<Arc<[StateID]>, u32>,
+    /// By state and by class of bytes.
     next: FxHashMap<(u32, u8), u32>,
     /// The first byte of every range of bytes that the automaton does not tell apart.
     alphabet: Vec<u8>,
@@ -73,7 +74,8 @@ impl Pattern {
 
     /// The state after one more byte.
     pub(super) fn next(&mut self, state: u32, byte: u8) -> u32 {
-        if let Some(&next) = self.next.get(&(state, byte)) {
+        let class = self.nfa.byte_classes().get(byte);
+        if let Some(&next) = self.next.get(&(state, class)) {
             return next;
         }
         let mut reached = Vec::new();
@@ -87,7 +89,7 @@ impl Pattern {
         }
         let set = self.closure(&reached, false);
         let next = self.intern(set);
-        self.next.insert((state, byte), next);
+        self.next.insert((state, class), next);
         next
     }
 

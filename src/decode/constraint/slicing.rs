@@ -73,6 +73,44 @@ impl Machine {
         }
     }
 
+    /// How many characters may come before the string ends, when it ends the same way after any characters up to so
+    /// many. `None` when where it ends depends on them.
+    pub(super) fn closes_alike(&self, local: LocalId) -> Option<u64> {
+        let Local::Text { goals, lex: Lex::Plain } = &**self.locals.get(Id::new(local)) else { return None };
+        let goals = self.goals.get(*goals);
+        let mut max_len = u64::MAX;
+        for &part in self.graph.exprs.conjuncts(goals.must).iter() {
+            match self.graph.exprs.get(part) {
+                Expr::Leaf(Leaf::MaxLen(n)) => max_len = max_len.min(*n),
+                Expr::True => {}
+                _ => return None,
+            }
+        }
+        goals.options.iter().all(|&option| option == TRUE || option == FALSE).then_some(max_len)
+    }
+
+    /// Whether plain characters of ASCII change nothing: a string or a name about which nothing is asked any more.
+    pub(super) fn is_steady(&mut self, local: LocalId) -> bool {
+        const UNKNOWN: u8 = 2;
+        if self.steady.len() <= local as usize {
+            self.steady.resize(self.locals.len(), UNKNOWN);
+        }
+        if self.steady[local as usize] == UNKNOWN {
+            let steady = match &**self.locals.get(Id::new(local)) {
+                Local::Text { .. } => self.closes_alike(local) == Some(u64::MAX),
+                Local::Name(name) => {
+                    name.lex == Lex::Plain
+                        && name.lo == name.hi
+                        && self.names.get(name.names).choice == Choice::Free
+                        && name.others.is_some_and(|others| self.residuals.get(others).is_empty())
+                }
+                _ => false,
+            };
+            self.steady[local as usize] = u8::from(steady);
+        }
+        self.steady[local as usize] == 1
+    }
+
     fn without_counts(&mut self, must: ExprId) -> (ExprId, Option<u64>) {
         let mut max_len = None;
         let mut kept = Vec::new();

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::borders::Borders;
 use super::expr::{Expr, ExprId, FALSE, TRUE};
 use super::leaf::Leaf;
 use super::tables::Graph;
@@ -154,32 +155,33 @@ impl Graph {
 
     /// The first bytes of ranges that the formula does not tell apart.
     pub(super) fn alphabet(&self, id: ExprId) -> Vec<u8> {
-        let mut used = [false; 256];
+        let mut borders = Borders::default();
         // A character of every length, for the counts.
         for byte in [b'a', 0xc3, 0xe4, 0xf1, 0x80, 0xbf] {
-            used[byte as usize] = true;
+            borders.begin(byte);
         }
-        let mut open = vec![id];
-        while let Some(id) = open.pop() {
-            match self.exprs.get(id) {
-                Expr::Not(inner) => open.push(*inner),
-                Expr::And(parts) | Expr::Or(parts) | Expr::One(parts) => open.extend_from_slice(parts),
-                Expr::Leaf(Leaf::Pattern { pattern, .. }) => {
-                    for &byte in self.patterns[*pattern as usize].alphabet() {
-                        used[byte as usize] = true;
-                    }
-                }
-                Expr::Leaf(Leaf::Words { list, lo, hi, depth }) => {
-                    for word in &self.words[*list as usize][*lo as usize..*hi as usize] {
-                        if let Some(&byte) = word.get(*depth as usize) {
-                            used[byte as usize] = true;
-                            used[byte.saturating_add(1) as usize] = true;
-                        }
-                    }
-                }
-                _ => {}
+        self.borders(id, &mut borders);
+        borders.begins().collect()
+    }
+
+    /// Adds the borders between bytes that the formula tells apart; those of characters are not among them.
+    pub(super) fn borders(&self, id: ExprId, borders: &mut Borders) {
+        match self.exprs.get(id) {
+            Expr::Not(inner) => self.borders(*inner, borders),
+            Expr::And(parts) | Expr::Or(parts) | Expr::One(parts) => {
+                parts.iter().for_each(|&part| self.borders(part, borders));
             }
+            Expr::Leaf(Leaf::Pattern { pattern, .. }) => {
+                self.patterns[*pattern as usize].alphabet().iter().for_each(|&byte| borders.begin(byte));
+            }
+            Expr::Leaf(Leaf::Words { list, lo, hi, depth }) => {
+                let words = &self.words[*list as usize][*lo as usize..*hi as usize];
+                words
+                    .iter()
+                    .filter_map(|word| word.get(*depth as usize))
+                    .for_each(|&byte| borders.only(byte));
+            }
+            _ => {}
         }
-        (0..=u8::MAX).filter(|&byte| used[byte as usize]).collect()
     }
 }

@@ -1,5 +1,7 @@
 //! Logits, mask, profile and seed to a token. Pure: knows no text, no constraint and no clock.
 
+mod greedy;
+
 use std::collections::VecDeque;
 
 use rand::{RngExt, SeedableRng};
@@ -7,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::profile::Profile;
 use super::vocab::{TokenId, TokenMask};
+pub use greedy::argmax;
 
 /// Chooses tokens for one attempt.
 #[derive(Debug, Clone)]
@@ -54,7 +57,7 @@ impl Sampler {
         } else {
             match mask {
                 None => argmax(logits),
-                Some(mask) => best(raw_candidates(logits, mask)),
+                Some(mask) => greedy::argmax_allowed(logits, mask),
             }
         }
     }
@@ -132,26 +135,6 @@ fn best(candidates: impl IntoIterator<Item = Candidate>) -> Option<TokenId> {
         }
     }
     best.map(|candidate| candidate.token)
-}
-
-/// The first of the largest logits; `None` when all are NaN or minus infinity.
-pub fn argmax(logits: &[f32]) -> Option<TokenId> {
-    const LANES: usize = 16;
-    let mut lanes = [f32::NEG_INFINITY; LANES];
-    let (chunks, rest) = logits.as_chunks::<LANES>();
-    // Two passes, since the first vectorises and a scalar pass that carries the index does not.
-    for chunk in chunks {
-        for (lane, &logit) in lanes.iter_mut().zip(chunk) {
-            *lane = if logit > *lane { logit } else { *lane };
-        }
-    }
-    let top =
-        lanes.iter().chain(rest).copied().filter(|logit| !logit.is_nan()).fold(f32::NEG_INFINITY, f32::max);
-    if top == f32::NEG_INFINITY {
-        return None;
-    }
-    let index = logits.iter().position(|&logit| logit >= top)?;
-    Some(TokenId(index as u32))
 }
 
 fn softmax(sorted: &[Candidate], temperature: f32) -> Vec<f32> {

@@ -38,6 +38,7 @@ pub struct Vocab {
     tokens: Vec<Token>,
     ends: Vec<TokenId>,
     trie: Trie,
+    between: Trie,
     slices: Vec<Slice>,
 }
 
@@ -50,12 +51,14 @@ impl Vocab {
             .filter(|(_, token)| token.kind == TokenKind::EndOfGeneration)
             .map(|(idx, _)| TokenId(idx as u32))
             .collect();
-        let trie = Trie::new(tokens.iter().enumerate().filter_map(|(idx, token)| {
+        let texts = tokens.iter().enumerate().filter_map(|(idx, token)| {
             let is_text = token.kind == TokenKind::Text && !token.bytes.is_empty();
             is_text.then_some((token.bytes.as_slice(), TokenId(idx as u32)))
-        }));
+        });
+        let trie = Trie::new(texts.clone());
+        let between = Trie::new(texts.filter(|(bytes, _)| is_between(bytes)));
         let slices = Slice::all(&tokens);
-        Self { tokens, ends, trie, slices }
+        Self { tokens, ends, trie, between, slices }
     }
 
     /// How many ids there are, special and padding ids included.
@@ -93,6 +96,11 @@ impl Vocab {
         &self.trie
     }
 
+    /// The text tokens that can begin where a token of JSON, or white space, begins.
+    pub(in crate::decode) fn between(&self) -> &Trie {
+        &self.between
+    }
+
     /// Sets of tokens that are plain string content, largest first.
     pub(in crate::decode) fn slices(&self) -> &[Slice] {
         &self.slices
@@ -100,5 +108,15 @@ impl Vocab {
 
     fn kind(&self, token: TokenId) -> Option<TokenKind> {
         self.tokens.get(token.0 as usize).map(|token| token.kind)
+    }
+}
+
+fn is_between(token: &[u8]) -> bool {
+    let rest = token.trim_ascii_start();
+    let is_word = |word: &[u8]| word.starts_with(rest) || rest.starts_with(word);
+    match rest.first() {
+        None => true,
+        Some(b't' | b'f' | b'n') => is_word(b"true") || is_word(b"false") || is_word(b"null"),
+        Some(byte) => b"\"{}[],:-0123456789".contains(byte),
     }
 }

@@ -24,6 +24,42 @@ pub(in crate::decode) struct Slice {
     words: Vec<u64>,
     /// All other text tokens.
     pub(in crate::decode) rest: Trie,
+    /// Those that end the string they stand in after characters of the class only.
+    pub(in crate::decode) closing: Closing,
+}
+
+/// Tokens that are string content of a class, then a quote, then more. Where a string may end after any content, what
+/// the tokens do depends on nothing but the bytes from their quote on, and few of these differ.
+#[derive(Debug, Default)]
+pub(in crate::decode) struct Closing {
+    /// The bytes from the quote on.
+    pub(in crate::decode) tails: Trie,
+    /// Where their quotes stand in the rest of the slice; ascending.
+    pub(in crate::decode) nodes: Vec<u32>,
+    /// The most characters before the quote.
+    pub(in crate::decode) longest: u64,
+}
+
+impl Closing {
+    fn new(class: fn(char) -> bool, tokens: &[(&[u8], TokenId)], rest: &Trie) -> Self {
+        let mut closing = Self::default();
+        let mut tails = Vec::new();
+        for &(bytes, token) in tokens {
+            let Some(quote) = bytes.iter().position(|&byte| byte == b'"') else { continue };
+            match std::str::from_utf8(&bytes[..quote]) {
+                Ok(content) if content.chars().all(class) => {
+                    tails.push((&bytes[quote..], token));
+                    closing.nodes.extend(rest.node_of(&bytes[..=quote]).map(|node| node as u32));
+                    closing.longest = closing.longest.max(content.chars().count() as u64);
+                }
+                _ => {}
+            }
+        }
+        closing.nodes.sort_unstable();
+        closing.nodes.dedup();
+        closing.tails = Trie::new(tails.into_iter());
+        closing
+    }
 }
 
 impl Slice {
@@ -49,7 +85,9 @@ impl Slice {
             }
         }
         inside.sort_unstable();
-        Self { class, tokens: inside, words, rest: Trie::new(outside.into_iter()) }
+        let rest = Trie::new(outside.iter().copied());
+        let closing = Closing::new(class, &outside, &rest);
+        Self { class, tokens: inside, words, rest, closing }
     }
 
     /// Whether the character is of the class.

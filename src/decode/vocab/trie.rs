@@ -7,6 +7,8 @@ use super::TokenId;
 pub(in crate::decode) struct Node {
     /// The byte that leads here from the parent.
     pub byte: u8,
+    /// Whether this byte and all below are ASCII characters that stand for themselves in a JSON string.
+    pub is_plain: bool,
     /// Bytes before this one on the way from the root.
     pub depth: u16,
     /// Index of the first node that is not below this one.
@@ -36,13 +38,46 @@ impl Trie {
             trie.close(&mut open, shared);
             for (depth, &byte) in bytes.iter().enumerate().skip(shared) {
                 open.push(trie.nodes.len());
-                trie.nodes.push(Node { byte, depth: depth as u16, end: 0, tokens: trie.tokens.len() as u32 });
+                let tokens = trie.tokens.len() as u32;
+                trie.nodes.push(Node { byte, is_plain: false, depth: depth as u16, end: 0, tokens });
             }
             trie.tokens.push(token);
             last = bytes;
         }
         trie.close(&mut open, 0);
+        trie.mark_plain();
         trie
+    }
+
+    fn mark_plain(&mut self) {
+        for idx in (0..self.nodes.len()).rev() {
+            let Node { byte, end, .. } = self.nodes[idx];
+            let mut is_plain = matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+            let mut child = idx + 1;
+            while is_plain && child < end as usize {
+                is_plain = self.nodes[child].is_plain;
+                child = self.nodes[child].end as usize;
+            }
+            self.nodes[idx].is_plain = is_plain;
+        }
+    }
+
+    /// The node that a piece ends at, if some token begins so.
+    pub(in crate::decode) fn node_of(&self, piece: &[u8]) -> Option<usize> {
+        let mut range = 0..self.nodes.len();
+        let mut found = None;
+        for &byte in piece {
+            let mut idx = range.start;
+            while idx < range.end && self.nodes[idx].byte != byte {
+                idx = self.nodes[idx].end as usize;
+            }
+            if idx >= range.end {
+                return None;
+            }
+            found = Some(idx);
+            range = idx + 1..self.nodes[idx].end as usize;
+        }
+        found
     }
 
     /// The nodes in preorder.
