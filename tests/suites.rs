@@ -143,8 +143,12 @@ fn random_texts_over_maskbench_are_valid_and_hardly_ever_stuck() {
         let Ok(validator) = jsonschema::options().should_validate_formats(true).build(&line.schema) else {
             continue;
         };
+        let started = std::time::Instant::now();
         let Ok(rules) = Rules::schema(&line.schema, Policy::default()) else { continue };
+        let compiled = started.elapsed();
         let mut allowed = Allowed::new(Arc::new(rules), Arc::clone(&vocab));
+        allowed.mask(&mut allowed.start());
+        let first = started.elapsed();
         for _ in 0..n_each {
             n_texts += 1;
             match support::write_randomly(&mut allowed, &vocab, &mut rng) {
@@ -158,8 +162,12 @@ fn random_texts_over_maskbench_are_valid_and_hardly_ever_stuck() {
                 support::Written::DeadEnd(text) => {
                     stuck.push(format!("{}: {}", line.id, String::from_utf8_lossy(&text)));
                 }
-                support::Written::TooLong => {}
+                support::Written::TooLong => { println!("too long: {}", line.id); }
             }
+        }
+        let all = started.elapsed();
+        if all.as_millis() > 300 {
+            println!("slow: {} {compiled:?} {first:?} {all:?}", line.id);
         }
     }
     println!("{n_texts} texts, {n_whole} whole, {} stuck, {} invalid", stuck.len(), invalid.len());

@@ -8,15 +8,16 @@ use super::children::Goals;
 use super::expr::ExprId;
 use super::leaf::{Kind, NameId};
 use super::local::{Edge, Id, Interned, Local, LocalId, Name, Names, Object, Outcome, Place};
-use super::plan::{Mentioned, Plan, Roster};
+use super::mentioned::Mentioned;
+use super::plan::{Plan, Roster};
 use super::policy::Policy;
 use super::rules::Rules;
 use super::sharing::Likeness;
 use super::space::Space;
 use super::tables::Graph;
 
-/// Cached edges and interned states beyond this many are thrown away and found again when needed.
-const MAX_STATES: usize = 100_000;
+/// Beyond so many bytes no further state is found: what is written so far is too much for these rules.
+const SPENT: usize = 512 << 20;
 
 /// States of values and the edges between them, found as they are asked for.
 #[derive(Debug)]
@@ -112,10 +113,22 @@ impl Machine {
         self.start
     }
 
-    /// Whether so much is cached that it should be thrown away.
-    pub(super) fn is_full(&self) -> bool {
-        let n_patterns: usize = self.graph.patterns.iter().map(super::pattern::Pattern::n_states).sum();
-        self.locals.len() + self.graph.exprs.len() + n_patterns > MAX_STATES
+    /// Whether no further state is found.
+    pub(super) fn is_spent(&self) -> bool {
+        self.n_bytes() > SPENT
+    }
+
+    /// Bytes of states and of all that is remembered about them, roughly.
+    pub(super) fn n_bytes(&self) -> usize {
+        // A state with its row of edges; goals, plans and the like come with states.
+        const PER_STATE: usize = 1_280;
+        (self.locals.len() + self.objects.len() + self.goals.len()) * PER_STATE + self.graph.n_bytes()
+    }
+
+    /// A state that no byte leads out of.
+    pub(super) fn stuck(&mut self) -> LocalId {
+        let goals = self.goals.id(Goals::only(super::expr::FALSE));
+        self.local(Local::Item { goals, compares: false })
     }
 
     /// Where a byte leads.
@@ -125,6 +138,9 @@ impl Machine {
             if cell != cell::UNKNOWN {
                 return self.decode(cell);
             }
+        }
+        if self.is_spent() {
+            return Edge::Dead;
         }
         let edge = self.find_edge(local, byte);
         let cell = self.encode(edge);

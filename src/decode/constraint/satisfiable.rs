@@ -5,6 +5,9 @@ use super::leaf::{Kind, Leaf, NameId};
 use super::members::NameFacts;
 use super::tables::Graph;
 
+/// Schemas inside schemas are looked into so deep; deeper ones count as possible.
+const MAX_DEPTH: usize = 100;
+
 impl Graph {
     /// Whether some value may meet the schema. False is certain, true is not.
     pub(super) fn satisfiable(&mut self, id: ExprId) -> bool {
@@ -15,13 +18,16 @@ impl Graph {
             Some(Some(known)) => return *known,
             // A schema inside itself: possible unless something else rules it out.
             Some(None) => return true,
+            None if self.memo.n_open >= MAX_DEPTH => return true,
             None => {}
         }
         self.memo.satisfiable.insert(id, None);
+        self.memo.n_open += 1;
         let known = Kind::EVERY.into_iter().any(|kind| {
             let opened = self.open(id, kind);
             opened == TRUE || (opened != FALSE && self.satisfiable_as(opened, kind))
         });
+        self.memo.n_open -= 1;
         self.memo.satisfiable.insert(id, Some(known));
         known
     }
@@ -98,7 +104,7 @@ impl Graph {
                 let patterns = members
                     .patterns
                     .iter()
-                    .map(|&(pattern, _)| (pattern, self.patterns[pattern as usize].matches(&bytes)))
+                    .map(|&(pattern, _)| (pattern, self.pattern_matches(pattern, &bytes)))
                     .collect();
                 let schema = self
                     .member_schema(*table, &NameFacts { id: Some(name), patterns, ..NameFacts::default() });

@@ -1,6 +1,7 @@
 //! A JSON Schema to formulas. What cannot be enforced exactly is listed, never ignored.
 
 mod array;
+mod budget;
 mod draft;
 mod logic;
 mod number;
@@ -17,7 +18,9 @@ use serde_json::{Map, Value};
 use super::expr::{ExprId, FALSE, TRUE};
 use super::policy::Policy;
 use super::rules::{Note, Unsupported};
+use super::shape::Shape;
 use super::tables::Graph;
+use budget::{Budget, Cost};
 use draft::Draft;
 use resources::Resources;
 
@@ -34,8 +37,9 @@ pub(super) struct Compiled {
 /// Compiles a schema, or lists every keyword in it that cannot be enforced.
 pub(super) fn compile(schema: &Value, policy: Policy) -> Result<Compiled, Vec<Unsupported>> {
     let mut compiler = Compiler::new(schema, policy);
+    compiler.spend(Cost::Text, compiler.resources.n_bytes());
     let root = compiler.schema(schema);
-    compiler.refuse_loops(root);
+    compiler.refuse_loops();
     if compiler.unsupported.is_empty() {
         Ok(Compiled { graph: compiler.graph, root, notes: compiler.notes })
     } else {
@@ -65,6 +69,9 @@ struct Compiler<'s> {
     depth: usize,
     /// By address: a schema is compiled once however often it is referred to.
     progress: FxHashMap<usize, Progress>,
+    budget: Budget,
+    /// Nothing more is compiled, because some part of the budget is used up.
+    is_spent: bool,
     unsupported: Vec<Unsupported>,
     notes: Vec<Note>,
 }
@@ -84,6 +91,8 @@ impl<'s> Compiler<'s> {
             pointer: String::new(),
             depth: 0,
             progress: FxHashMap::default(),
+            budget: Budget::default(),
+            is_spent: false,
             unsupported: Vec::new(),
             notes: Vec::new(),
         }
@@ -113,10 +122,14 @@ impl<'s> Compiler<'s> {
         if self.depth >= MAX_DEPTH {
             return self.refuse_here("schemas nest too deep");
         }
+        if self.is_spent || !self.spend(Cost::Schemas, 1) {
+            return TRUE;
+        }
         self.progress.insert(address, Progress::Open { node: None });
         self.depth += 1;
         let outer = self.resources.base_of(schema).map(|base| std::mem::replace(&mut self.base, base));
         let id = self.keywords(keywords);
+        self.weigh(self.graph.exprs.shape(id));
         if let Some(outer) = outer {
             self.base = outer;
         }
@@ -125,6 +138,30 @@ impl<'s> Compiler<'s> {
             self.graph.nodes[node as usize] = id;
         }
         id
+    }
+
+    /// Uses up a part of the budget; false, and nothing more is compiled, when that is too much.
+    fn spend(&mut self, cost: Cost, amount: u64) -> bool {
+        if !self.is_spent && !self.budget.spend(cost, amount) {
+            self.refuse_here(cost.reason());
+            self.is_spent = true;
+        }
+        !self.is_spent
+    }
+
+    /// Refuses a formula that is too large to work with.
+    fn weigh(&mut self, shape: Shape) {
+        let amounts = [
+            (Cost::Parts, self.graph.exprs.n_handled()),
+            (Cost::Weight, shape.weight.into()),
+            (Cost::Depth, shape.depth.into()),
+        ];
+        for (cost, amount) in amounts {
+            if !self.is_spent && amount > cost.limit() {
+                self.refuse_here(cost.reason());
+                self.is_spent = true;
+            }
+        }
     }
 
     /// The formula of a schema below the current pointer.
@@ -202,20 +239,33 @@ impl<'s> Compiler<'s> {
 
     /// Notes that the keyword at the current pointer cannot be enforced.
     fn refuse(&mut self, keyword: &str, reason: impl Into<String>) -> ExprId {
-        let pointer = self.at(&[keyword], |compiler| compiler.pointer.clone());
-        self.unsupported.push(Unsupported { keyword: keyword.to_owned(), pointer, reason: reason.into() });
+        self.at(&[keyword], |compiler| compiler.refuse_as(keyword.to_owned(), reason.into()))
+    }
+
+    fn refuse_here(&mut self, reason: impl Into<String>) -> ExprId {
+        let keyword = self.pointer.rsplit('/').next().filter(|keyword| !keyword.is_empty());
+        self.refuse_as(keyword.unwrap_or("schema").to_owned(), reason.into())
+    }
+
+    fn refuse_as(&mut self, keyword: String, reason: String) -> ExprId {
+        // Once the budget is used up nothing was looked at any more that could be found wanting.
+        if !self.is_spent {
+            self.unsupported.push(Unsupported { keyword, pointer: self.pointer.clone(), reason });
+            self.spend_text();
+        }
         TRUE
     }
 
-    fn refuse_here(&mut self, reason: &str) -> ExprId {
-        let keyword = self.pointer.rsplit('/').next().unwrap_or_default().to_owned();
-        let pointer = self.pointer.clone();
-        self.unsupported.push(Unsupported { keyword, pointer, reason: reason.to_owned() });
-        TRUE
+    /// Pays for a copy of the current pointer.
+    fn spend_text(&mut self) {
+        if !self.is_spent && !self.budget.spend(Cost::Text, self.pointer.len() as u64) {
+            self.is_spent = true;
+        }
     }
 
     fn note(&mut self, keyword: &str, message: impl Into<String>) {
         let pointer = self.at(&[keyword], |compiler| compiler.pointer.clone());
         self.notes.push(Note { pointer, message: message.into() });
+        self.spend(Cost::Text, self.pointer.len() as u64);
     }
 }

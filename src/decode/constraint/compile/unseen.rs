@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::budget::Cost;
 use super::{Compiler, Keywords};
 use crate::decode::constraint::expr::{ExprId, TRUE};
 use crate::decode::constraint::leaf::Leaf;
@@ -56,6 +57,9 @@ impl<'s> Compiler<'s> {
     ) {
         if depth > super::MAX_DEPTH {
             self.refuse_here("schemas nest too deep");
+            return;
+        }
+        if !self.spend(Cost::Unevaluated, 1) {
             return;
         }
         self.collect_own_members(keywords, condition, outermost, seen);
@@ -147,6 +151,7 @@ impl<'s> Compiler<'s> {
         for (source, _) in self.map(keywords, "patternProperties") {
             own.patterns.extend(self.pattern_table(source));
         }
+        self.spend(Cost::Unevaluated, (own.names.len() + own.patterns.len()) as u64);
         if own.all || !own.names.is_empty() || !own.patterns.is_empty() {
             seen.members.push((condition, own));
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Compiler;
+use super::budget::Cost;
 use crate::decode::constraint::decimal::Decimal;
 use crate::decode::constraint::expr::{ExprId, FALSE};
 use crate::decode::constraint::leaf::{Kind, Kinds, Leaf};
@@ -54,13 +55,16 @@ impl<'s> Compiler<'s> {
         let mut words = Vec::new();
         let mut numbers = Vec::new();
         let mut parts = Vec::new();
+        if !self.spend(Cost::Listed, values.len() as u64) {
+            return FALSE;
+        }
         for value in values {
             match value {
                 Value::Null => kinds = kinds.union(Kinds::of(Kind::Null)),
                 Value::Bool(true) => kinds = kinds.union(Kinds::of(Kind::True)),
                 Value::Bool(false) => kinds = kinds.union(Kinds::of(Kind::False)),
                 Value::String(word) => words.push(word.as_bytes().into()),
-                Value::Number(number) => match Decimal::parse(&number.to_string()) {
+                Value::Number(number) => match Decimal::of(number) {
                     Some(number) => numbers.push(number),
                     None => return self.refuse(keyword, format!("{number} is too large to compute with")),
                 },
