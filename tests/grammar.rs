@@ -1,6 +1,10 @@
 //! Constraints against oracles: the jsonschema crate, brute force over every token, and other spellings of a text.
 
+#[path = "support/source.rs"]
+mod source;
 mod support;
+#[path = "support/trial.rs"]
+mod trial;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -161,7 +165,7 @@ fn random_texts_are_valid_and_hardly_ever_stuck() {
                     support::Written::DeadEnd(text) => {
                         stuck.push(format!("{name}: {}", String::from_utf8_lossy(&text)));
                     }
-                    support::Written::TooLong => {}
+                    support::Written::TooLong(_) => {}
                 }
             }
         }
@@ -319,6 +323,16 @@ proptest! {
                 break;
             }
             prop_assert!(allowed.advance(&mut matcher, text[rng.random_range(0..text.len())]));
+        }
+    }
+    /// Any schema at all: the jsonschema crate says the same about values, and masks are what the matcher says.
+    #[test]
+    fn schemas_made_from_bytes_agree_with_their_oracles(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let vocab = Arc::new(support::nasty_vocab());
+        let mut source = source::Source::new(&bytes);
+        if let Some(mut trial) = trial::Trial::new(&source.document()) {
+            trial.agree_on_a_value(&mut source);
+            trial.write(&vocab, &mut source);
         }
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn is_beyond_oracle(text: &str) -> bool {
 pub(crate) enum Written {
     Whole(String),
     DeadEnd(Vec<u8>),
-    TooLong,
+    TooLong(Vec<u8>),
 }
 
 /// After so many tokens whatever can be closed is.
@@ -132,5 +132,5 @@ pub(crate) fn write_randomly(allowed: &mut Allowed, vocab: &Vocab, rng: &mut Sma
             );
         }
     }
-    Written::TooLong
+    Written::TooLong(matcher.text().to_vec())
 }

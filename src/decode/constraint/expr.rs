@@ -383,8 +383,7 @@ impl Exprs {
             return id;
         }
         let parts = expr.parts();
-        let has_var =
-            matches!(expr, Expr::Var(_)) || parts.iter().any(|part| self.has_var[part.0 as usize]);
+        let has_var = matches!(expr, Expr::Var(_)) || parts.iter().any(|part| self.has_var[part.0 as usize]);
         let shape = Shape::around(parts.iter().map(|&part| self.shape(part)));
         self.n_parts += parts.len();
         let id = ExprId(self.all.len() as u32);

@@ -54,7 +54,11 @@ impl Cost {
 
     /// Why a schema is refused.
     pub(super) fn reason(self) -> String {
-        format!("the schema is too large: compiling it as far as this takes more than {} {}", self.limit(), self.what())
+        format!(
+            "the schema is too large: compiling it as far as this takes more than {} {}",
+            self.limit(),
+            self.what()
+        )
     }
 }
 

@@ -8,11 +8,12 @@ mod number;
 mod object;
 mod refs;
 mod resources;
+mod scope;
 mod text;
 mod unseen;
 mod value;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use super::expr::{ExprId, FALSE, TRUE};
@@ -23,6 +24,7 @@ use super::tables::Graph;
 use budget::{Budget, Cost};
 use draft::Draft;
 use resources::Resources;
+use scope::Scope;
 
 /// Schemas may nest so deep; deeper ones are refused rather than overflow the stack.
 const MAX_DEPTH: usize = 200;
@@ -38,6 +40,11 @@ pub(super) struct Compiled {
 pub(super) fn compile(schema: &Value, policy: Policy) -> Result<Compiled, Vec<Unsupported>> {
     let mut compiler = Compiler::new(schema, policy);
     compiler.spend(Cost::Text, compiler.resources.n_bytes());
+    compiler.enter(compiler.resources.root_base());
+    if let Some(uri) = draft::unknown(schema) {
+        compiler
+            .note("$schema", format!("`{uri}` is not a draft known here: read as draft 2020-12, all of it"));
+    }
     let root = compiler.schema(schema);
     compiler.refuse_loops();
     if compiler.unsupported.is_empty() {
@@ -67,13 +74,17 @@ struct Compiler<'s> {
     /// The URI that references are relative to.
     base: String,
     depth: usize,
-    /// By address: a schema is compiled once however often it is referred to.
-    progress: FxHashMap<usize, Progress>,
+    /// What dynamic references lead to, and the ids of all such scopes.
+    scope: Scope<'s>,
+    scopes: FxHashMap<Vec<(String, usize)>, u32>,
+    /// By address and scope: a schema is compiled once however often it is referred to.
+    progress: FxHashMap<(usize, u32), Progress>,
     budget: Budget,
     /// Nothing more is compiled, because some part of the budget is used up.
     is_spent: bool,
     unsupported: Vec<Unsupported>,
     notes: Vec<Note>,
+    noted: FxHashSet<&'s str>,
 }
 
 type Keywords = Map<String, Value>;
@@ -86,8 +97,10 @@ impl<'s> Compiler<'s> {
             graph: Graph::default(),
             policy,
             draft,
-            base: resources.root_base(),
+            base: String::new(),
             resources,
+            scope: Scope::default(),
+            scopes: FxHashMap::default(),
             pointer: String::new(),
             depth: 0,
             progress: FxHashMap::default(),
@@ -95,6 +108,7 @@ impl<'s> Compiler<'s> {
             is_spent: false,
             unsupported: Vec::new(),
             notes: Vec::new(),
+            noted: FxHashSet::default(),
         }
     }
 
@@ -106,15 +120,24 @@ impl<'s> Compiler<'s> {
             Value::Object(keywords) => keywords,
             _ => return self.refuse_here("a schema is an object or a boolean"),
         };
-        let address = std::ptr::from_ref(schema) as usize;
-        match self.progress.get(&address).copied() {
+        let outer = self.resources.base_of(schema).map(|base| self.enter(base));
+        let id = self.schema_object(schema, keywords);
+        if let Some(outer) = outer {
+            self.leave(outer);
+        }
+        id
+    }
+
+    fn schema_object(&mut self, schema: &'s Value, keywords: &'s Keywords) -> ExprId {
+        let key = (std::ptr::from_ref(schema) as usize, self.scope.id);
+        match self.progress.get(&key).copied() {
             Some(Progress::Done(id)) => return id,
             Some(Progress::Open { node }) => {
                 let node = node.unwrap_or_else(|| {
                     self.graph.nodes.push(FALSE);
                     self.graph.nodes.len() as u32 - 1
                 });
-                self.progress.insert(address, Progress::Open { node: Some(node) });
+                self.progress.insert(key, Progress::Open { node: Some(node) });
                 return self.graph.exprs.node(node);
             }
             None => {}
@@ -125,16 +148,12 @@ impl<'s> Compiler<'s> {
         if self.is_spent || !self.spend(Cost::Schemas, 1) {
             return TRUE;
         }
-        self.progress.insert(address, Progress::Open { node: None });
+        self.progress.insert(key, Progress::Open { node: None });
         self.depth += 1;
-        let outer = self.resources.base_of(schema).map(|base| std::mem::replace(&mut self.base, base));
         let id = self.keywords(keywords);
         self.weigh(self.graph.exprs.shape(id));
-        if let Some(outer) = outer {
-            self.base = outer;
-        }
         self.depth -= 1;
-        if let Some(Progress::Open { node: Some(node) }) = self.progress.insert(address, Progress::Done(id)) {
+        if let Some(Progress::Open { node: Some(node) }) = self.progress.insert(key, Progress::Done(id)) {
             self.graph.nodes[node as usize] = id;
         }
         id
@@ -201,6 +220,7 @@ impl<'s> Compiler<'s> {
     /// What one keyword asks; groups of keywords that belong together are compiled at one of them.
     fn keyword(&mut self, keywords: &'s Keywords, keyword: &'s str, value: &'s Value) -> ExprId {
         if !self.draft.has(keyword) {
+            self.note_once(keyword, "has no meaning in this draft");
             return TRUE;
         }
         match keyword {
@@ -233,7 +253,19 @@ impl<'s> Compiler<'s> {
             "items" | "prefixItems" | "additionalItems" => self.items(keywords, keyword),
             "contains" => self.contains(keywords, value),
             "uniqueItems" => self.unique(keywords, value),
-            _ => TRUE,
+            _ => {
+                if !draft::is_known(keyword) {
+                    self.note_once(keyword, "is not a keyword of JSON Schema: it asks nothing");
+                }
+                TRUE
+            }
+        }
+    }
+
+    /// Notes something about a keyword where it comes first.
+    fn note_once(&mut self, keyword: &'s str, message: &str) {
+        if self.noted.insert(keyword) {
+            self.note(keyword, format!("`{keyword}` {message}"));
         }
     }
 

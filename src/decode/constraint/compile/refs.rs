@@ -11,20 +11,17 @@ use crate::decode::constraint::shape::Shape;
 impl<'s> Compiler<'s> {
     pub(super) fn reference(&mut self, keyword: &str, value: &'s Value) -> ExprId {
         let Some(reference) = value.as_str() else { return self.refuse(keyword, "it must be a string") };
-        if keyword != "$ref" && self.resources.is_dynamic(reference) {
-            return self.refuse(keyword, "dynamic references that depend on the way here are not supported");
-        }
         if !self.spend(Cost::Text, (self.base.len() + self.pointer.len() + reference.len()) as u64) {
             return TRUE;
         }
-        let Some(target) = self.resources.resolve(&self.base, reference) else {
+        let Some(target) = self.target(keyword, reference) else {
             let reason = format!("`{reference}` is not in this schema, and nothing is fetched");
             return self.refuse(keyword, reason);
         };
-        let base = std::mem::replace(&mut self.base, target.base);
+        let outer = self.enter(target.base);
         let pointer = std::mem::replace(&mut self.pointer, target.pointer);
         let id = self.schema(target.schema);
-        self.base = base;
+        self.leave(outer);
         self.pointer = pointer;
         id
     }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::budget::Cost;
@@ -39,11 +39,16 @@ pub(super) struct Resources<'s> {
     by_uri: FxHashMap<String, (&'s Value, String)>,
     /// The base URI of schemas that set one, by address.
     bases: FxHashMap<usize, String>,
-    dynamic: FxHashSet<String>,
+    /// By URI of the document they are in: what dynamic references may lead to.
+    dynamic: FxHashMap<String, Vec<(String, Target<'s>)>>,
     n_bytes: u64,
 }
 
+/// The name under which `$recursiveAnchor` is kept; no anchor can have it.
+pub(super) const RECURSIVE: &str = "#";
+
 /// What a reference leads to.
+#[derive(Clone)]
 pub(super) struct Target<'s> {
     pub schema: &'s Value,
     pub base: String,
@@ -59,7 +64,7 @@ impl<'s> Resources<'s> {
             root_base: String::new(),
             by_uri: FxHashMap::default(),
             bases: FxHashMap::default(),
-            dynamic: FxHashSet::default(),
+            dynamic: FxHashMap::default(),
             n_bytes: 0,
         };
         resources.by_uri.insert(String::new(), (root, String::new()));
@@ -83,10 +88,9 @@ impl<'s> Resources<'s> {
         self.bases.get(&(std::ptr::from_ref(schema) as usize)).cloned()
     }
 
-    /// Whether the reference leads to different schemas depending on the way to it.
-    pub(super) fn is_dynamic(&self, reference: &str) -> bool {
-        let anchor = reference.rsplit('#').next().unwrap_or_default();
-        self.dynamic.contains(anchor) || (anchor.is_empty() && self.dynamic.contains("#recursive"))
+    /// The anchors of a document that dynamic references may lead to.
+    pub(super) fn dynamic_anchors(&self, document: &str) -> &[(String, Target<'s>)] {
+        self.dynamic.get(document).map_or(&[], Vec::as_slice)
     }
 
     /// Follows a reference, if it stays in this document.
@@ -186,15 +190,21 @@ impl<'s> Resources<'s> {
             if let Some(anchor) = text(keyword) {
                 self.register(format!("{base}#{anchor}"), schema, pointer);
                 if keyword == "$dynamicAnchor" {
-                    self.dynamic.insert(anchor.to_owned());
+                    self.register_dynamic(anchor, schema, &base, pointer);
                 }
             }
         }
         if schema.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
-            self.dynamic.insert("#recursive".to_owned());
+            self.register_dynamic(RECURSIVE, schema, &base, pointer);
         }
         debug_assert!(self.root.is_object());
         base
+    }
+
+    fn register_dynamic(&mut self, name: &str, schema: &'s Value, base: &str, pointer: &str) {
+        self.n_bytes += (name.len() + base.len() + pointer.len()) as u64;
+        let target = Target { schema, base: base.to_owned(), pointer: pointer.to_owned() };
+        self.dynamic.entry(base.to_owned()).or_default().push((name.to_owned(), target));
     }
 
     fn register(&mut self, uri: String, schema: &'s Value, pointer: &str) {

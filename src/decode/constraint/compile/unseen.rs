@@ -66,12 +66,10 @@ impl<'s> Compiler<'s> {
         self.collect_own_items(keywords, condition, outermost, seen);
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let reference = keywords.get(keyword).and_then(Value::as_str).filter(|_| self.draft.has(keyword));
-            if let Some(target) =
-                reference.and_then(|reference| self.resources.resolve(&self.base, reference))
-            {
-                let base = std::mem::replace(&mut self.base, target.base);
+            if let Some(target) = reference.and_then(|reference| self.target(keyword, reference)) {
+                let outer = self.enter(target.base);
                 self.collect_schema(target.schema, condition, seen, depth);
-                self.base = base;
+                self.leave(outer);
             }
         }
         for schema in list(keywords, "allOf") {
@@ -125,10 +123,10 @@ impl<'s> Compiler<'s> {
 
     fn collect_schema(&mut self, schema: &'s Value, condition: ExprId, seen: &mut Seen, depth: usize) {
         let Value::Object(keywords) = schema else { return };
-        let outer = self.resources.base_of(schema).map(|base| std::mem::replace(&mut self.base, base));
+        let outer = self.resources.base_of(schema).map(|base| self.enter(base));
         self.collect(keywords, condition, false, seen, depth + 1);
         if let Some(outer) = outer {
-            self.base = outer;
+            self.leave(outer);
         }
     }
 
