@@ -143,6 +143,8 @@ fn number(name: &str, default: usize) -> usize {
 struct Tally {
     n_texts: usize,
     n_whole: usize,
+    /// Schemas that no value can meet, as is known before the first byte.
+    impossible: Vec<String>,
     too_long: Vec<String>,
     stuck: Vec<String>,
     invalid: Vec<String>,
@@ -154,6 +156,10 @@ impl Tally {
         let rules = Rules::schema(&line.schema, Policy::default());
         let (Ok(validator), Ok(rules)) = (validator, rules) else { return };
         let mut allowed = Allowed::new(Arc::new(rules), Arc::clone(vocab));
+        if allowed.mask(&mut allowed.start()).is_empty() {
+            self.impossible.push(line.id.clone());
+            return;
+        }
         for _ in 0..number("NIGHTJAR_TEXTS", 1) {
             self.n_texts += 1;
             match support::write_randomly(&mut allowed, vocab, rng) {
@@ -195,8 +201,8 @@ fn write_over(suite: &str) {
             println!("{:>6} ms {}", started.elapsed().as_millis(), line.id);
         }
     }
-    let Tally { n_texts, n_whole, too_long, stuck, invalid } = tally;
-    println!("too long: {too_long:#?}");
+    let Tally { n_texts, n_whole, impossible, too_long, stuck, invalid } = tally;
+    println!("impossible: {impossible:?}; too long: {too_long:#?}");
     println!("{n_texts} texts, {n_whole} whole, {} stuck, {} invalid", stuck.len(), invalid.len());
     assert!(invalid.is_empty(), "{invalid:#?}");
     assert!(stuck.len() * 1_000 <= n_texts, "{stuck:#?}");
