@@ -1,7 +1,7 @@
 //! Schemas made to be too much: each compiles and answers in bounded time, or is refused with the budget it would break.
 //!
 //! Which of the two is part of the table: budgets are counts, so the answer is the same on every machine and every day.
-//! The times are generous, because debug builds are slow; they only tell minutes from seconds.
+//! The time is generous, because debug builds and busy machines are slow; it only tells hanging from working.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 
 use nightjar::decode::constraint::{Constraint, MemberOrder, Policy, Rules};
 use serde_json::{Value, json};
+
+/// Far more than any of them takes alone on a machine, which is less than a second in a release build.
+const ALLOWED: Duration = Duration::from_secs(60);
 
 /// What is expected of a schema.
 #[derive(Clone, Copy, Debug)]
@@ -258,7 +261,6 @@ fn ask(rules: Rules) {
 }
 
 fn hold(cases: Vec<(&'static str, Value, Expected)>) {
-    let allowed = Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 2 });
     let mut wrong = String::new();
     for (name, schema, expected) in cases {
         for order in [MemberOrder::Schema, MemberOrder::Any] {
@@ -281,7 +283,7 @@ fn hold(cases: Vec<(&'static str, Value, Expected)>) {
                 compiling.as_millis(),
                 (started.elapsed() - compiling).as_millis()
             );
-            if !is_right || started.elapsed() > allowed {
+            if !is_right || started.elapsed() > ALLOWED {
                 let reasons: String = reasons.unwrap_or_default().chars().take(300).collect();
                 writeln!(wrong, "{name}: {expected:?}, {:?}, {reasons}", started.elapsed())
                     .expect("a string");

@@ -295,6 +295,23 @@ fn every_keyword_that_cannot_be_enforced_is_named() {
     assert_eq!(named, expected);
 }
 
+#[test]
+fn what_asks_nothing_is_noted_where_it_comes_first() {
+    let schema = parsed(
+        r#"{"$schema": "urn:mine", "title": "t", "type": "object", "nullable": true, "additionalItems": false,
+            "properties": {"a": {"format": "color", "x-b": 1}, "c": {"nullable": true, "format": "date"}}}"#,
+    );
+    let notes: Vec<_> =
+        rules(&schema, LAX).notes.iter().map(|note| format!("{}: {}", note.pointer, note.message)).collect();
+    insta::assert_snapshot!(notes.join("\n"), @r"
+    /$schema: `urn:mine` is not a draft known here: read as draft 2020-12, all of it
+    /nullable: `nullable` is not a keyword of JSON Schema: it asks nothing
+    /additionalItems: `additionalItems` has no meaning in this draft
+    /properties/a/format: `color` is not asserted
+    /properties/a/x-b: `x-b` is not a keyword of JSON Schema: it asks nothing
+    ");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
 

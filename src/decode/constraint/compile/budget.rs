@@ -34,7 +34,8 @@ impl Cost {
             Self::Parts => 5_000_000,
             Self::Weight => 100_000,
             Self::Depth => 400,
-            Self::Automata | Self::Text => 64 << 20,
+            Self::Automata => 32 << 20,
+            Self::Text => 64 << 20,
         }
     }
 
