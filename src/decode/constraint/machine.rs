@@ -104,7 +104,9 @@ impl Machine {
             resumed: FxHashMap::default(),
             start: 0,
         };
-        machine.start = machine.value(Goals::only(rules.root));
+        // Not even white space is offered before a value that nothing can be.
+        let possible = machine.graph.satisfiable(rules.root);
+        machine.start = if possible { machine.value(Goals::only(rules.root)) } else { machine.stuck() };
         machine
     }
 

@@ -79,6 +79,8 @@ struct Compiler<'s> {
     scopes: FxHashMap<Vec<(String, usize)>, u32>,
     /// By address and scope: a schema is compiled once however often it is referred to.
     progress: FxHashMap<(usize, u32), Progress>,
+    /// Arrays and objects of `enum` and `const`, by their text.
+    constants: FxHashMap<String, ExprId>,
     budget: Budget,
     /// Nothing more is compiled, because some part of the budget is used up.
     is_spent: bool,
@@ -104,6 +106,7 @@ impl<'s> Compiler<'s> {
             pointer: String::new(),
             depth: 0,
             progress: FxHashMap::default(),
+            constants: FxHashMap::default(),
             budget: Budget::default(),
             is_spent: false,
             unsupported: Vec::new(),
