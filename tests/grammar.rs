@@ -1,6 +1,10 @@
 //! Constraints against oracles: the jsonschema crate, brute force over every token, and other spellings of a text.
 
+#[path = "support/source.rs"]
+mod source;
 mod support;
+#[path = "support/trial.rs"]
+mod trial;
 
 #[path = "grammar/gbnf.rs"]
 mod gbnf;
@@ -164,7 +168,7 @@ fn random_texts_are_valid_and_hardly_ever_stuck() {
                     support::Written::DeadEnd(text) => {
                         stuck.push(format!("{name}: {}", String::from_utf8_lossy(&text)));
                     }
-                    support::Written::TooLong => {}
+                    support::Written::TooLong(_) => {}
                 }
             }
         }
@@ -294,6 +298,23 @@ fn every_keyword_that_cannot_be_enforced_is_named() {
     assert_eq!(named, expected);
 }
 
+#[test]
+fn what_asks_nothing_is_noted_where_it_comes_first() {
+    let schema = parsed(
+        r#"{"$schema": "urn:mine", "title": "t", "type": "object", "nullable": true, "additionalItems": false,
+            "properties": {"a": {"format": "color", "x-b": 1}, "c": {"nullable": true, "format": "date"}}}"#,
+    );
+    let notes: Vec<_> =
+        rules(&schema, LAX).notes.iter().map(|note| format!("{}: {}", note.pointer, note.message)).collect();
+    insta::assert_snapshot!(notes.join("\n"), @r"
+    /$schema: `urn:mine` is not a draft known here: read as draft 2020-12, all of it
+    /nullable: `nullable` is not a keyword of JSON Schema: it asks nothing
+    /additionalItems: `additionalItems` has no meaning in this draft
+    /properties/a/format: `color` is not asserted
+    /properties/a/x-b: `x-b` is not a keyword of JSON Schema: it asks nothing
+    ");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -322,6 +343,16 @@ proptest! {
                 break;
             }
             prop_assert!(allowed.advance(&mut matcher, text[rng.random_range(0..text.len())]));
+        }
+    }
+    /// Any schema at all: the jsonschema crate says the same about values, and masks are what the matcher says.
+    #[test]
+    fn schemas_made_from_bytes_agree_with_their_oracles(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let vocab = Arc::new(support::nasty_vocab());
+        let mut source = source::Source::new(&bytes);
+        if let Some(mut trial) = trial::Trial::new(&source.document()) {
+            trial.agree_on_a_value(&mut source);
+            trial.write(&vocab, &mut source);
         }
     }
 }

@@ -9,12 +9,21 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use nightjar::decode::allowed::Allowed;
 use nightjar::decode::constraint::{Constraint, Formats, MemberOrder, Policy, Rules, Spelling, Whitespace};
-use rand::SeedableRng;
+use nightjar::decode::vocab::{TokenId, Vocab};
 use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
 use serde_json::Value;
+
+const LAX: Policy = Policy {
+    order: MemberOrder::Any,
+    space: Whitespace::Any,
+    spelling: Spelling::Any,
+    formats: Formats::Asserted,
+};
 
 /// How far a result is from right; the order is that of badness.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -82,7 +91,7 @@ fn check(suite: &str, formats: Formats) {
         println!("skipped: the suites are not there");
         return;
     };
-    let policy = Policy { order: MemberOrder::Any, space: Whitespace::Any, spelling: Spelling::Any, formats };
+    let policy = Policy { formats, ..LAX };
     let text = std::fs::read_to_string(folder.join(format!("{suite}.walk"))).expect("the suite is readable");
     let mut found = BTreeMap::new();
     for line in text.lines() {
@@ -124,45 +133,158 @@ fn official_suite_7() {
     check("jsts-draft7", Formats::Annotated);
 }
 
-/// Texts written by random choice among the allowed tokens, over all schemas of the suite.
-#[test]
-fn random_texts_over_maskbench_are_valid_and_hardly_ever_stuck() {
+/// A number given from outside, to test more than what a debug build has the time for.
+fn number(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// What random choice among the allowed tokens came to.
+#[derive(Default)]
+struct Tally {
+    n_texts: usize,
+    n_whole: usize,
+    /// Schemas that no value can meet, as is known before the first byte.
+    impossible: Vec<String>,
+    too_long: Vec<String>,
+    stuck: Vec<String>,
+    invalid: Vec<String>,
+}
+
+impl Tally {
+    fn write(&mut self, line: &Line, vocab: &Arc<Vocab>, rng: &mut SmallRng) {
+        let validator = jsonschema::options().should_validate_formats(true).build(&line.schema);
+        let rules = Rules::schema(&line.schema, Policy::default());
+        let (Ok(validator), Ok(rules)) = (validator, rules) else { return };
+        let mut allowed = Allowed::new(Arc::new(rules), Arc::clone(vocab));
+        if allowed.mask(&mut allowed.start()).is_empty() {
+            self.impossible.push(line.id.clone());
+            return;
+        }
+        for _ in 0..number("NIGHTJAR_TEXTS", 1) {
+            self.n_texts += 1;
+            match support::write_randomly(&mut allowed, vocab, rng) {
+                support::Written::Whole(text) => {
+                    self.n_whole += 1;
+                    let value: Value = serde_json::from_str(&text).expect("accepted text is JSON");
+                    if !support::is_beyond_oracle(&text) && !validator.is_valid(&value) {
+                        self.invalid.push(format!("{}: {text}", line.id));
+                    }
+                }
+                support::Written::DeadEnd(text) => {
+                    self.stuck.push(format!("{}: {}", line.id, String::from_utf8_lossy(&text)));
+                }
+                support::Written::TooLong(text) => {
+                    self.too_long.push(format!("{}: {}", line.id, String::from_utf8_lossy(&text)));
+                }
+            }
+        }
+    }
+}
+
+/// Texts written by random choice among the allowed tokens, over a part of the schemas; over all of them with
+/// `NIGHTJAR_STRIDE=1`, over those with a word in their name with `NIGHTJAR_ONLY`, so many each with `NIGHTJAR_TEXTS`.
+fn write_over(suite: &str) {
     let Some(folder) = shared() else {
         println!("skipped: the suites are not there");
         return;
     };
-    let n_each: usize = std::env::var("NIGHTJAR_TEXTS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let vocab = Arc::new(support::nasty_vocab());
-    let mut rng = SmallRng::seed_from_u64(3);
-    let text = std::fs::read_to_string(folder.join("open-qwen.walk")).expect("the suite is readable");
-    let (mut n_whole, mut n_texts, mut stuck, mut invalid) = (0, 0, Vec::new(), Vec::new());
-    // Debug builds are slow: a part of the suite by default, all of it with `NIGHTJAR_STRIDE=1`.
-    let stride: usize = std::env::var("NIGHTJAR_STRIDE").ok().and_then(|n| n.parse().ok()).unwrap_or(50);
-    for line in text.lines().step_by(stride) {
+    let mut rng = SmallRng::seed_from_u64(number("NIGHTJAR_SEED", 3) as u64);
+    let only = std::env::var("NIGHTJAR_ONLY").unwrap_or_default();
+    let text = std::fs::read_to_string(folder.join(suite)).expect("the suite is readable");
+    let mut tally = Tally::default();
+    for line in text.lines().step_by(number("NIGHTJAR_STRIDE", 50)) {
         let line: Line = serde_json::from_str(line).expect("a line of the suite");
-        let Ok(validator) = jsonschema::options().should_validate_formats(true).build(&line.schema) else {
-            continue;
+        if line.id.contains(&only) {
+            let started = Instant::now();
+            tally.write(&line, &vocab, &mut rng);
+            println!("{:>6} ms {}", started.elapsed().as_millis(), line.id);
+        }
+    }
+    let Tally { n_texts, n_whole, impossible, too_long, stuck, invalid } = tally;
+    println!("impossible: {impossible:?}; too long: {too_long:#?}");
+    println!("{n_texts} texts, {n_whole} whole, {} stuck, {} invalid", stuck.len(), invalid.len());
+    assert!(invalid.is_empty(), "{invalid:#?}");
+    assert!(stuck.len() * 1_000 <= n_texts, "{stuck:#?}");
+}
+
+#[test]
+fn random_texts_over_maskbench_are_valid_and_hardly_ever_stuck() {
+    write_over("open-qwen.walk");
+}
+
+#[test]
+fn random_texts_over_the_second_set_are_valid_and_hardly_ever_stuck() {
+    write_over("open-gemma.walk");
+}
+
+fn lines(suite: &str, stride: usize) -> Option<Vec<Line>> {
+    let text = std::fs::read_to_string(shared()?.join(suite)).expect("the suite is readable");
+    let lines = text.lines().step_by(number("NIGHTJAR_STRIDE", stride));
+    Some(lines.map(|line| serde_json::from_str(line).expect("a line of the suite")).collect())
+}
+
+/// A text as tokens that are chosen one by one among those that fit; `choose` gets how many there are, shortest first.
+fn cut(vocab: &Vocab, text: &[u8], mut choose: impl FnMut(usize) -> usize) -> Vec<TokenId> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let fits = |&token: &TokenId| {
+            let piece = vocab.piece(token);
+            !vocab.is_special(token) && !piece.is_empty() && rest.starts_with(piece)
         };
-        let Ok(rules) = Rules::schema(&line.schema, Policy::default()) else { continue };
-        let mut allowed = Allowed::new(Arc::new(rules), Arc::clone(&vocab));
-        for _ in 0..n_each {
-            n_texts += 1;
-            match support::write_randomly(&mut allowed, &vocab, &mut rng) {
-                support::Written::Whole(text) => {
-                    n_whole += 1;
-                    let value: Value = serde_json::from_str(&text).expect("accepted text is JSON");
-                    if !support::is_beyond_oracle(&text) && !validator.is_valid(&value) {
-                        invalid.push(format!("{}: {text}", line.id));
+        let mut fitting: Vec<_> = (0..vocab.len() as u32).map(TokenId).filter(fits).collect();
+        fitting.sort_by_key(|&token| vocab.piece(token).len());
+        let token = fitting[choose(fitting.len())];
+        tokens.push(token);
+        rest = &rest[vocab.piece(token).len()..];
+    }
+    tokens
+}
+
+/// However a valid text is cut into tokens, it is accepted, and every mask on the way allows the next token and is the
+/// same as one found with nothing remembered.
+#[test]
+fn valid_texts_are_accepted_however_they_are_cut_and_masks_do_not_depend_on_what_is_remembered() {
+    let Some(lines) = lines("open-qwen.walk", 25) else {
+        println!("skipped: the suites are not there");
+        return;
+    };
+    let vocab = Arc::new(support::nasty_vocab());
+    let mut rng = SmallRng::seed_from_u64(5);
+    let (mut n_texts, mut n_masks) = (0, 0);
+    for line in lines {
+        let Ok(rules) = Rules::schema(&line.schema, LAX) else { continue };
+        let rules = Arc::new(rules);
+        let mut allowed = Allowed::new(Arc::clone(&rules), Arc::clone(&vocab));
+        for case in line.tests.iter().filter(|case| case.valid) {
+            let text = case.text.as_bytes();
+            let cuts = [
+                cut(&vocab, text, |_| 0),
+                cut(&vocab, text, |n| n - 1),
+                cut(&vocab, text, |n| rng.random_range(0..n)),
+            ];
+            for tokens in cuts {
+                n_texts += 1;
+                let mut matcher = allowed.start();
+                for token in tokens {
+                    let mask = allowed.mask(&mut matcher);
+                    let at = matcher.text().len();
+                    if n_masks % 97 == 0 {
+                        let mut anew = Allowed::new(Arc::clone(&rules), Arc::clone(&vocab));
+                        let mut same = anew.start();
+                        assert_eq!(anew.constraint().advance_all(&mut same, matcher.text()), at);
+                        let (known, found): (Vec<_>, Vec<_>) =
+                            (mask.iter().collect(), anew.mask(&mut same).iter().collect());
+                        assert_eq!(known, found, "{}: byte {at} of {}", line.id, case.text);
                     }
+                    n_masks += 1;
+                    assert!(mask.allows(token), "{}: byte {at} of {}", line.id, case.text);
+                    assert!(allowed.advance(&mut matcher, token), "{}: byte {at} of {}", line.id, case.text);
                 }
-                support::Written::DeadEnd(text) => {
-                    stuck.push(format!("{}: {}", line.id, String::from_utf8_lossy(&text)));
-                }
-                support::Written::TooLong => {}
+                assert!(allowed.constraint().may_end(&mut matcher), "{}: {}", line.id, case.text);
             }
         }
     }
-    println!("{n_texts} texts, {n_whole} whole, {} stuck, {} invalid", stuck.len(), invalid.len());
-    assert!(invalid.is_empty(), "{invalid:#?}");
-    assert!(stuck.len() * 100 <= n_texts, "{stuck:#?}");
+    println!("{n_texts} texts, {n_masks} masks");
 }

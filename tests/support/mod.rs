@@ -107,13 +107,16 @@ pub(crate) fn is_beyond_oracle(text: &str) -> bool {
 pub(crate) enum Written {
     Whole(String),
     DeadEnd(Vec<u8>),
-    TooLong,
+    TooLong(Vec<u8>),
 }
+
+/// After so many tokens whatever can be closed is.
+const PATIENCE: usize = 300;
 
 /// Writes a text by random choice among the allowed tokens, with a liking for tokens that close something.
 pub(crate) fn write_randomly(allowed: &mut Allowed, vocab: &Vocab, rng: &mut SmallRng) -> Written {
     let mut matcher = allowed.start();
-    for _ in 0..600 {
+    for n_written in 0..2_000 {
         let mask = allowed.mask(&mut matcher);
         let tokens: Vec<_> = mask.iter().collect();
         let closing: Vec<_> = tokens
@@ -121,7 +124,8 @@ pub(crate) fn write_randomly(allowed: &mut Allowed, vocab: &Vocab, rng: &mut Sma
             .copied()
             .filter(|&token| matches!(vocab.piece(token), b"\"" | b"}" | b"]" | b""))
             .collect();
-        let from = if closing.is_empty() || rng.random_bool(0.7) { &tokens } else { &closing };
+        let closes = n_written >= PATIENCE || rng.random_bool(0.3);
+        let from = if closes && !closing.is_empty() { &closing } else { &tokens };
         if from.is_empty() {
             return Written::DeadEnd(matcher.text().to_vec());
         }
@@ -134,5 +138,5 @@ pub(crate) fn write_randomly(allowed: &mut Allowed, vocab: &Vocab, rng: &mut Sma
             );
         }
     }
-    Written::TooLong
+    Written::TooLong(matcher.text().to_vec())
 }

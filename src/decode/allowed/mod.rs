@@ -17,6 +17,8 @@ pub struct Allowed {
     constraint: Constraint,
     vocab: Arc<Vocab>,
     cache: Cache,
+    /// Of the constraint whose states name the masks in the cache.
+    generation: u32,
     /// Scratch of the walk: the frames of the matcher and those the walk adds, and the spot at every depth.
     frames: Vec<Frame>,
     spots: Vec<Spot>,
@@ -53,6 +55,7 @@ impl Allowed {
             constraint,
             vocab,
             cache,
+            generation: 0,
             frames: Vec::new(),
             spots: Vec::new(),
             path: Vec::new(),
@@ -77,7 +80,20 @@ impl Allowed {
 
     /// Every token that may come next; those that end generation when the text may end.
     pub fn mask(&mut self, matcher: &mut Matcher) -> Arc<TokenMask> {
-        if self.constraint.trim() {
+        self.constraint.trim();
+        let mask = self.find_mask(matcher);
+        if !self.constraint.is_spent() {
+            return mask;
+        }
+        // The walk was cut short. With nothing else in memory it may come to its end; if not, the text ends here.
+        self.constraint.start_anew();
+        let mask = self.find_mask(matcher);
+        if self.constraint.is_spent() { Arc::new(TokenMask::of(Vec::new(), self.vocab.len())) } else { mask }
+    }
+
+    fn find_mask(&mut self, matcher: &mut Matcher) -> Arc<TokenMask> {
+        if self.generation != self.constraint.generation() {
+            self.generation = self.constraint.generation();
             self.cache.clear();
         }
         self.constraint.refresh(matcher);
@@ -326,9 +342,7 @@ impl Allowed {
         if self.vocab.is_special(token) {
             return self.check(matcher, token);
         }
-        if self.constraint.trim() {
-            self.cache.clear();
-        }
+        self.constraint.trim();
         let Some(spot) = self.follow(matcher, token) else { return false };
         matcher.accept(self.vocab.piece(token), &self.frames, spot);
         true

@@ -2,9 +2,16 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::expr::{Expr, ExprId, Exprs, FALSE, TRUE};
 use super::leaf::Leaf;
 use super::tables::Graph;
+
+/// How large what the verdicts on a child have to allow may become. It can grow with every level that values nest;
+/// beyond this no child is offered.
+const MAX_WEIGHT: u32 = 200_000;
+const MAX_DEPTH: u32 = 1_000;
 
 /// What is asked of one value. Nearly always `must` alone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -33,6 +40,7 @@ impl Goals {
 #[derive(Debug, Default)]
 pub(super) struct Children {
     schemas: Vec<ExprId>,
+    places: FxHashMap<ExprId, usize>,
 }
 
 impl Children {
@@ -41,8 +49,7 @@ impl Children {
         if schema == TRUE || schema == FALSE {
             return schema;
         }
-        let known = self.schemas.iter().position(|&known| known == schema);
-        let idx = known.unwrap_or_else(|| {
+        let idx = *self.places.entry(schema).or_insert_with(|| {
             self.schemas.push(schema);
             self.schemas.len() - 1
         });
@@ -140,6 +147,10 @@ impl Graph {
             return Some((waiting, Goals::only(TRUE)));
         }
         let upper = self.upper_need(waiting);
+        let shape = self.exprs.shape(upper);
+        if shape.weight > MAX_WEIGHT || shape.depth > MAX_DEPTH {
+            return None;
+        }
         let certain = self.certain_verdicts(upper);
         let mut musts = Vec::with_capacity(certain.len());
         for &(idx, wanted) in &certain {
@@ -149,12 +160,12 @@ impl Graph {
         if must == FALSE || upper == FALSE {
             return None;
         }
-        let known = |idx: usize| certain.iter().find(|entry| entry.0 == idx).map(|entry| entry.1);
-        let rest: Vec<usize> = (0..schemas.len()).filter(|&idx| known(idx).is_none()).collect();
-        let mut put = |exprs: &mut Exprs, idx: usize| match rest.iter().position(|&old| old == idx) {
-            Some(new) => Some(exprs.var(new)),
-            None if known(idx) == Some(false) => Some(FALSE),
-            None => Some(TRUE),
+        let mut known = vec![None; schemas.len()];
+        certain.iter().for_each(|&(idx, wanted)| known[idx] = Some(wanted));
+        let rest: Vec<usize> = (0..schemas.len()).filter(|&idx| known[idx].is_none()).collect();
+        let mut put = |exprs: &mut Exprs, idx: usize| match known[idx] {
+            Some(wanted) => Some(if wanted { TRUE } else { FALSE }),
+            None => rest.binary_search(&idx).ok().map(|new| exprs.var(new)),
         };
         let waiting_must = self.exprs.fill(waiting.must, &mut put);
         let waiting_options =

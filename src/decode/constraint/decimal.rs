@@ -6,6 +6,8 @@ use num_bigint::{BigInt, Sign};
 
 /// Larger powers of ten are refused rather than computed with.
 pub(super) const MAX_EXPONENT: i64 = 5_000;
+/// A schema's numbers have at most so many digits, written without exponent; arithmetic with longer ones takes time that grows with the square.
+pub(super) const MAX_DIGITS: i64 = 1_000;
 
 /// `digits × 10^exponent`, with no trailing zero in `digits`; zero has exponent 0.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -41,6 +43,13 @@ impl Decimal {
         (number.exponent.abs() <= MAX_EXPONENT).then_some(number)
     }
 
+    /// A schema's number; `None` when it is too long or too large to compute with.
+    pub(super) fn of(number: &serde_json::Number) -> Option<Self> {
+        let text = number.to_string();
+        let number = (text.len() as i64 <= MAX_DIGITS).then(|| Self::parse(&text))?;
+        number.filter(|number| number.exponent.abs() <= MAX_DIGITS)
+    }
+
     /// 0.
     pub(super) fn zero() -> Self {
         Self::new(BigInt::ZERO, 0)
@@ -74,6 +83,11 @@ impl Decimal {
     /// Whether it is below zero.
     pub(super) fn is_negative(&self) -> bool {
         self.digits.sign() == Sign::Minus
+    }
+
+    /// Count of its digits, trailing zeros aside.
+    pub(super) fn n_digits(&self) -> i64 {
+        self.length
     }
 
     /// The digits, without sign, trailing zeros or point.

@@ -191,10 +191,13 @@ impl Translation<'_> {
 
     /// A `{` that was just read begins a count like `{2,5}`, or else stands for itself.
     fn count(&mut self) {
-        let count: String = self.chars.clone().take_while(|&c| c != '}').collect();
+        let mut ahead = self.chars.clone();
+        let mut count = String::new();
+        while let Some(c) = ahead.next_if(|c| c.is_ascii_digit() || *c == ',') {
+            count.push(c);
+        }
         let (min, max) = count.split_once(',').unwrap_or((&count, ""));
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if min.is_empty() || !digits(min) || !digits(max) || !self.chars.clone().any(|c| c == '}') {
+        if min.is_empty() || max.contains(',') || ahead.next() != Some('}') {
             return self.literal('{');
         }
         self.out.extend(["{", &count, "}"]);

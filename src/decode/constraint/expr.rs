@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::leaf::{Kinds, Leaf};
 use super::number::NumberSet;
+use super::shape::Shape;
 
 /// A formula in an [`Exprs`] arena.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -42,17 +43,39 @@ pub(super) enum Expr {
     One(Arc<[ExprId]>),
 }
 
+impl Expr {
+    /// The formulas directly below.
+    pub(super) fn parts(&self) -> &[ExprId] {
+        match self {
+            Self::Not(inner) => std::slice::from_ref(inner),
+            Self::And(parts) | Self::Or(parts) | Self::One(parts) => parts,
+            Self::Leaf(leaf) => leaf.conditions(),
+            Self::False | Self::True | Self::Ref(_) | Self::Var(_) => &[],
+        }
+    }
+}
+
 /// All formulas made so far.
 #[derive(Clone, Debug)]
 pub(super) struct Exprs {
     all: Vec<Expr>,
     has_var: Vec<bool>,
+    shapes: Vec<Shape>,
     ids: FxHashMap<Expr, ExprId>,
+    n_parts: usize,
+    n_handled: u64,
 }
 
 impl Default for Exprs {
     fn default() -> Self {
-        let mut exprs = Self { all: Vec::new(), has_var: Vec::new(), ids: FxHashMap::default() };
+        let mut exprs = Self {
+            all: Vec::new(),
+            has_var: Vec::new(),
+            shapes: Vec::new(),
+            ids: FxHashMap::default(),
+            n_parts: 0,
+            n_handled: 0,
+        };
         exprs.intern(Expr::False);
         exprs.intern(Expr::True);
         exprs
@@ -60,9 +83,29 @@ impl Default for Exprs {
 }
 
 impl Exprs {
-    /// How many formulas there are: what bounds memory.
+    /// How many formulas there are.
     pub(super) fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// How many parts all formulas have together.
+    pub(super) fn n_parts(&self) -> usize {
+        self.n_parts
+    }
+
+    /// How many parts were handled to make them: a measure of time that is the same on every machine.
+    pub(super) fn n_handled(&self) -> u64 {
+        self.n_handled
+    }
+
+    /// How large a formula is, schemas that contain themselves counted as one part.
+    pub(super) fn shape(&self, id: ExprId) -> Shape {
+        self.shapes[id.0 as usize]
+    }
+
+    /// The ids of all formulas.
+    pub(super) fn ids(&self) -> impl Iterator<Item = ExprId> + use<> {
+        (0..self.all.len() as u32).map(ExprId)
     }
 
     /// The formula behind an id.
@@ -122,6 +165,7 @@ impl Exprs {
                 _ => list.push(part),
             }
         }
+        self.n_handled += list.len() as u64;
         list.sort_unstable();
         list.dedup();
         if self.contradicts(&list) || !self.merge(&mut list) {
@@ -150,6 +194,7 @@ impl Exprs {
         if kinds != Kinds::NONE {
             list.push(self.leaf(Leaf::Kinds(kinds)));
         }
+        self.n_handled += list.len() as u64;
         list.sort_unstable();
         list.dedup();
         if list.contains(&TRUE) || self.contradicts(&list) {
@@ -165,6 +210,7 @@ impl Exprs {
     /// Exactly one of the formulas.
     pub(super) fn one(&mut self, parts: &[ExprId]) -> ExprId {
         let mut list: Vec<_> = parts.iter().copied().filter(|&part| part != FALSE).collect();
+        self.n_handled += list.len() as u64;
         let n_true = list.iter().filter(|&&part| part == TRUE).count();
         if n_true > 1 {
             return FALSE;
@@ -179,7 +225,7 @@ impl Exprs {
         if list.windows(2).any(|pair| pair[0] == pair[1]) {
             let twice: Vec<_> =
                 list.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-            list.retain(|part| !twice.contains(part));
+            list.retain(|part| twice.binary_search(part).is_err());
             let none: Vec<_> = twice.into_iter().map(|part| self.not(part)).collect();
             let none = self.and(&none);
             let rest = self.one(&list);
@@ -317,8 +363,15 @@ impl Exprs {
             list.push(self.leaf(Leaf::Kinds(all)));
         }
         if numbers.len() > 1 {
-            let all = numbers.iter().fold(NumberSet::default(), |all, set| all.intersection(set));
             list.retain(|&part| !matches!(self.get(part), Expr::Leaf(Leaf::Number(_))));
+            let mut all = NumberSet::default();
+            for set in numbers {
+                // Sets with no common multiple of a sensible length stay apart.
+                match all.intersection(&set) {
+                    Some(both) => all = both,
+                    None => list.push(self.leaf(Leaf::Number(set))),
+                }
+            }
             list.push(self.leaf(Leaf::Number(Arc::new(all))));
         }
         list.sort_unstable();
@@ -329,18 +382,14 @@ impl Exprs {
         if let Some(&id) = self.ids.get(&expr) {
             return id;
         }
-        let has_var = match &expr {
-            Expr::Var(_) => true,
-            Expr::False | Expr::True | Expr::Ref(_) => false,
-            Expr::Leaf(leaf) => leaf.conditions().iter().any(|part| self.has_var[part.0 as usize]),
-            Expr::Not(inner) => self.has_var[inner.0 as usize],
-            Expr::And(parts) | Expr::Or(parts) | Expr::One(parts) => {
-                parts.iter().any(|part| self.has_var[part.0 as usize])
-            }
-        };
+        let parts = expr.parts();
+        let has_var = matches!(expr, Expr::Var(_)) || parts.iter().any(|part| self.has_var[part.0 as usize]);
+        let shape = Shape::around(parts.iter().map(|&part| self.shape(part)));
+        self.n_parts += parts.len();
         let id = ExprId(self.all.len() as u32);
         self.all.push(expr.clone());
         self.has_var.push(has_var);
+        self.shapes.push(shape);
         self.ids.insert(expr, id);
         id
     }

@@ -105,7 +105,7 @@ impl Lex {
     }
 
     /// The characters that the escape begun here can still stand for, as up to two ranges of code points that may
-    /// include surrogates. None between characters and inside a raw one.
+    /// include surrogates but not consist of them. None between characters and inside a raw one.
     pub(super) fn reach(self) -> [Option<RangeInclusive<u32>>; 2] {
         match self {
             Self::Plain | Self::Tail { .. } => [None, None],
@@ -115,7 +115,8 @@ impl Lex {
                 let (high_from, high_to) = (from.max(0xd800), to.min(0xdbff));
                 let pairs =
                     (high_from <= high_to).then(|| pair_start(high_from)..=pair_start(high_to) + 0x3ff);
-                [Some(from..=to), pairs]
+                let all_surrogates = (0xd800..=0xdfff).contains(&from) && to <= 0xdfff;
+                [(!all_surrogates).then_some(from..=to), pairs]
             }
             Self::High { high } | Self::HighSlash { high } => {
                 let from = pair_start(u32::from(high));

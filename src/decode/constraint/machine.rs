@@ -9,15 +9,16 @@ use super::expr::ExprId;
 use super::gbnf::Stacks;
 use super::leaf::{Kind, NameId};
 use super::local::{Edge, Id, Interned, Local, LocalId, Name, Names, Object, Outcome, Place};
-use super::plan::{Mentioned, Plan, Roster};
+use super::mentioned::Mentioned;
+use super::plan::{Plan, Roster};
 use super::policy::Policy;
 use super::rules::Rules;
 use super::sharing::Likeness;
 use super::space::Space;
 use super::tables::Graph;
 
-/// Cached edges and interned states beyond this many are thrown away and found again when needed.
-const MAX_STATES: usize = 100_000;
+/// Beyond so many bytes no further state is found: what is written so far is too much for these rules.
+const SPENT: usize = 512 << 20;
 
 /// States of values and the edges between them, found as they are asked for.
 #[derive(Debug)]
@@ -99,6 +100,8 @@ impl Machine {
             start: 0,
         };
         machine.start = match &rules.grammar {
+            // Not even white space is offered before a value that nothing can be.
+            None if !machine.graph.satisfiable(rules.root) => machine.stuck(),
             None => {
                 let goals = machine.goals.id(Goals::only(rules.root));
                 machine.local(Local::Value { goals, space: Space::at_start(rules.policy.space) })
@@ -117,11 +120,24 @@ impl Machine {
         self.start
     }
 
-    /// Whether so much is cached that it should be thrown away.
-    pub(super) fn is_full(&self) -> bool {
-        let n_patterns: usize = self.graph.patterns.iter().map(super::pattern::Pattern::n_states).sum();
+    /// Whether no further state is found.
+    pub(super) fn is_spent(&self) -> bool {
+        self.n_bytes() > SPENT
+    }
+
+    /// Bytes of states and of all that is remembered about them, roughly.
+    pub(super) fn n_bytes(&self) -> usize {
+        // A state with its row of edges; goals, plans and the like come with states.
+        const PER_STATE: usize = 1_280;
         let n_stacks = self.stacks.as_ref().map_or(0, Stacks::len);
-        self.locals.len() + self.graph.exprs.len() + n_patterns + n_stacks > MAX_STATES
+        let n_states = self.locals.len() + self.objects.len() + self.goals.len() + n_stacks;
+        n_states * PER_STATE + self.graph.n_bytes()
+    }
+
+    /// A state that no byte leads out of.
+    pub(super) fn stuck(&mut self) -> LocalId {
+        let goals = self.goals.id(Goals::only(super::expr::FALSE));
+        self.local(Local::Item { goals, compares: false })
     }
 
     /// Where a byte leads.
@@ -148,6 +164,9 @@ impl Machine {
 
     #[cold]
     fn new_edge(&mut self, local: LocalId, byte: u8) -> Edge {
+        if self.is_spent() {
+            return Edge::Dead;
+        }
         if self.rows.len() <= local as usize {
             self.rows.resize(self.locals.len(), None);
         }

@@ -43,10 +43,10 @@ impl Step {
 /// A text so far. Cheap to clone, so that a draft can be tried and taken back.
 #[derive(Clone, Debug)]
 pub struct Matcher {
-    generation: u32,
-    text: Vec<u8>,
-    frames: Vec<Frame>,
-    spot: Spot,
+    pub(super) generation: u32,
+    pub(super) text: Vec<u8>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) spot: Spot,
 }
 
 impl Matcher {
@@ -81,9 +81,11 @@ impl Matcher {
 /// Rules at work: what may be written next, found as it is asked for and remembered.
 #[derive(Debug)]
 pub struct Constraint {
-    rules: std::sync::Arc<Rules>,
-    machine: Machine,
-    generation: u32,
+    pub(super) rules: std::sync::Arc<Rules>,
+    pub(super) machine: Machine,
+    pub(super) generation: u32,
+    /// Bytes that the texts themselves took when they last found their place again.
+    pub(super) n_replayed: usize,
     /// The outermost frame, as its index plus one, that a step has gone back to since [`Constraint::watch`]; 0 past
     /// the outermost.
     lowest: u32,
@@ -93,7 +95,14 @@ pub struct Constraint {
 impl Constraint {
     /// A constraint with nothing found out yet.
     pub fn new(rules: std::sync::Arc<Rules>) -> Self {
-        Self { machine: Machine::new(&rules), rules, generation: 0, lowest: 0, names: NamesSoFar::default() }
+        Self {
+            machine: Machine::new(&rules),
+            rules,
+            generation: 0,
+            n_replayed: 0,
+            lowest: 0,
+            names: NamesSoFar::default(),
+        }
     }
 
     /// The rules.
@@ -109,6 +118,7 @@ impl Constraint {
 
     /// Writes one more byte; false, and nothing changes, when it may not stand there.
     pub fn advance(&mut self, matcher: &mut Matcher, byte: u8) -> bool {
+        self.trim();
         self.refresh(matcher);
         self.turn();
         let written = Written { before: &matcher.text, path: &[] };
@@ -174,32 +184,6 @@ impl Constraint {
         let possible = self.step(&mut matcher.frames, matcher.spot, byte, written).is_some();
         matcher.frames.truncate(n_frames);
         possible
-    }
-
-    /// Throws away what was found out when it has grown too large. Matchers find their place again by themselves.
-    pub(in crate::decode) fn trim(&mut self) -> bool {
-        let full = self.machine.is_full();
-        if full {
-            self.machine = Machine::new(&self.rules);
-            self.generation += 1;
-        }
-        full
-    }
-
-    /// Brings a matcher from before a [`Constraint::trim`] up to date.
-    pub(in crate::decode) fn refresh(&mut self, matcher: &mut Matcher) {
-        if matcher.generation == self.generation {
-            return;
-        }
-        let text = std::mem::take(&mut matcher.text);
-        *matcher = self.start();
-        for byte in text {
-            self.turn();
-            let written = Written { before: &matcher.text, path: &[] };
-            let spot = self.step(&mut matcher.frames, matcher.spot, byte, written);
-            let frames = std::mem::take(&mut matcher.frames);
-            matcher.accept(&[byte], &frames, spot.expect("a text that was accepted is accepted again"));
-        }
     }
 
     /// Says that the steps to come belong to another text than those before.

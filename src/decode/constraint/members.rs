@@ -14,7 +14,7 @@ pub(super) struct NameFacts {
     pub patterns: Vec<(u32, bool)>,
     /// Whether it meets the schemas of names that the formulas mention.
     pub names: Vec<(ExprId, bool)>,
-    /// Names that can no longer come once this one has.
+    /// Required names that can no longer come once this one has.
     pub passed: Vec<NameId>,
 }
 

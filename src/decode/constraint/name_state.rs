@@ -8,7 +8,7 @@ use super::local::{Choice, Edge, Name, Names, Outcome};
 use super::machine::Machine;
 use super::plan::Roster;
 use super::policy::Spelling;
-use super::text_state::{any_character, needs_escape};
+use super::text_state::{any_character, needs_escape, only_escaped};
 
 impl Machine {
     pub(super) fn name_edge(&mut self, name: &Name, byte: u8) -> Edge {
@@ -76,10 +76,8 @@ impl Machine {
         let plain = self.policy.spelling == Spelling::Plain;
         let possible = lex.reach().into_iter().flatten().any(|range| {
             if plain {
-                let mut controls = range.filter(|&code| code < 0x80).filter_map(char::from_u32);
-                return controls.any(|c| {
-                    needs_escape(c)
-                        && self.name_bytes(name, c.encode_utf8(&mut [0; 4]).as_bytes(), Lex::Plain).is_some()
+                return only_escaped(&range).any(|c| {
+                    self.name_bytes(name, c.encode_utf8(&mut [0; 4]).as_bytes(), Lex::Plain).is_some()
                 });
             }
             let mut step =

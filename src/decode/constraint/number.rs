@@ -5,7 +5,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use num_integer::Integer;
 
-use super::decimal::{Decimal, power};
+use super::decimal::{Decimal, MAX_DIGITS, power};
 use super::prefix::{Prefix, exponents};
 
 /// One end of an interval.
@@ -41,14 +41,16 @@ impl NumberSet {
         Self { step: Some(Decimal::one()), ..Self::default() }
     }
 
-    /// The numbers in both sets.
-    pub(super) fn intersection(&self, other: &Self) -> Self {
+    /// The numbers in both sets; `None` when their common step would be too long to compute with.
+    pub(super) fn intersection(&self, other: &Self) -> Option<Self> {
         let values = match (&self.values, &other.values) {
-            (Some(a), Some(b)) => Some(a.iter().filter(|value| b.contains(value)).cloned().collect()),
+            (Some(a), Some(b)) => {
+                Some(a.iter().filter(|value| b.binary_search(value).is_ok()).cloned().collect())
+            }
             (a, b) => a.clone().or_else(|| b.clone()),
         };
         let step = match (&self.step, &other.step) {
-            (Some(a), Some(b)) => Some(least_common_multiple(a, b)),
+            (Some(a), Some(b)) => Some(least_common_multiple(a, b)?),
             (a, b) => a.clone().or_else(|| b.clone()),
         };
         let mut both = Self {
@@ -61,7 +63,7 @@ impl NumberSet {
         both.values = values.map(|values: Arc<[Decimal]>| {
             values.iter().filter(|value| both.contains(value)).cloned().collect()
         });
-        both
+        Some(both)
     }
 
     /// Whether the number is in the set, spelling aside.
@@ -69,7 +71,7 @@ impl NumberSet {
         above(number, self.low.as_ref())
             && below(number, self.high.as_ref())
             && self.step.as_ref().is_none_or(|step| number.is_multiple_of(step))
-            && self.values.as_ref().is_none_or(|values| values.contains(number))
+            && self.values.as_ref().is_none_or(|values| values.binary_search(number).is_ok())
     }
 
     /// Whether a complete number is in the set.
@@ -116,7 +118,7 @@ impl NumberSet {
         Self {
             low: self.high.as_ref().map(flip),
             high: self.low.as_ref().map(flip),
-            values: self.values.as_ref().map(|values| values.iter().map(Decimal::negated).collect()),
+            values: self.values.as_ref().map(|values| values.iter().rev().map(Decimal::negated).collect()),
             ..self.clone()
         }
     }
@@ -199,9 +201,9 @@ impl NumberSet {
     }
 }
 
-fn least_common_multiple(a: &Decimal, b: &Decimal) -> Decimal {
+fn least_common_multiple(a: &Decimal, b: &Decimal) -> Option<Decimal> {
     let (a, b, unit) = a.aligned(b);
-    Decimal::new(a.lcm(&b), unit)
+    Some(Decimal::new(a.lcm(&b), unit)).filter(|multiple| multiple.n_digits() <= MAX_DIGITS)
 }
 
 fn above(number: &Decimal, low: Option<&Bound>) -> bool {

@@ -8,7 +8,7 @@ use super::leaf::Leaf;
 use super::local::{Digits, Edge, Form, Id, Local, LocalId};
 use super::machine::Machine;
 use super::policy::Spelling;
-use super::prefix::{EXPONENT_DIGITS, MAX_EXPONENT, plain_text};
+use super::prefix::{EXPONENT_DIGITS, MAX_BYTES, MAX_EXPONENT, plain_text};
 
 impl Digits {
     /// Before the first byte a sign may come, after it digits must.
@@ -97,7 +97,7 @@ impl Machine {
     }
 
     fn number(&mut self, goals: &Goals, digits: Digits, form: Form, text: &str) -> Option<LocalId> {
-        if form == Form::Listed && !self.begins_listed(goals.must, text) {
+        if text.len() > MAX_BYTES || (form == Form::Listed && !self.begins_listed(goals.must, text)) {
             return None;
         }
         let goals = self.graph.change(goals, &mut |graph, id| {

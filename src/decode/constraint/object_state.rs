@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::children::{Children, Goals};
 use super::leaf::NameId;
 use super::lex::Lex;
@@ -124,14 +126,20 @@ impl Machine {
         next
     }
 
-    /// The names that can no longer come once the name at `place`, or one not mentioned, is written.
-    pub(super) fn passed(&self, object: &Object, place: Option<u32>) -> Vec<NameId> {
+    /// The required names that can no longer come once the name at `place`, or one not mentioned, is written.
+    pub(super) fn passed(
+        &self,
+        object: &Object,
+        place: Option<u32>,
+        required: &FxHashSet<NameId>,
+    ) -> Vec<NameId> {
         if self.policy.order == MemberOrder::Any {
             return Vec::new();
         }
         let order = self.orders.get(object.order);
         let to = place.map_or(order.len(), |place| place as usize);
-        order[(object.cursor as usize).min(to)..to].to_vec()
+        let passed = &order[(object.cursor as usize).min(to)..to];
+        passed.iter().copied().filter(|name| required.contains(name)).collect()
     }
 
     pub(super) fn resume_object(&mut self, object: Id<Object>, verdicts: &[bool]) -> Option<LocalId> {

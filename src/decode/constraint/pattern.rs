@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::ecma;
 
 /// Automata larger than this many bytes are refused when compiling.
-const SIZE_LIMIT: usize = 4 << 20;
+pub(super) const SIZE_LIMIT: usize = 4 << 20;
 
 /// Marks sets that mean the same states but differ in what an end here means.
 const END: StateID = StateID::MAX;
@@ -26,13 +26,15 @@ pub(super) struct Pattern {
     /// Sets of automaton states that were reached, sorted; the index is our state.
     sets: Vec<Set>,
     ids: FxHashMap<Arc<[StateID]>, u32>,
-    /// By state and by class of bytes.
+    /// By state and class of bytes.
     next: FxHashMap<(u32, u8), u32>,
     /// The first byte of every range of bytes that the automaton does not tell apart.
     alphabet: Vec<u8>,
     /// The round of [`Pattern::reach`] in which an automaton state was last seen.
     seen: Vec<u32>,
     round: u32,
+    /// Automaton states in all sets.
+    n_members: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -66,7 +68,7 @@ impl Pattern {
         let seen = vec![0; nfa.states().len()];
         let start = nfa.start_unanchored();
         let (ids, next) = (FxHashMap::default(), FxHashMap::default());
-        let mut pattern = Self { nfa, sets: Vec::new(), ids, next, alphabet, seen, round: 0 };
+        let mut pattern = Self { nfa, sets: Vec::new(), ids, next, alphabet, seen, round: 0, n_members: 0 };
         let start = pattern.closure(&[start], true);
         pattern.intern(start);
         Ok(pattern)
@@ -120,9 +122,21 @@ impl Pattern {
         &self.alphabet
     }
 
-    /// How many states were built: what bounds memory.
-    pub(super) fn n_states(&self) -> usize {
-        self.sets.len()
+    /// Bytes of the automaton itself.
+    pub(super) fn n_bytes(&self) -> usize {
+        self.nfa.memory_usage() + self.seen.len() * size_of::<u32>()
+    }
+
+    /// Bytes of what was found out about texts so far, roughly.
+    pub(super) fn n_found(&self) -> usize {
+        const PER_SET: usize = 96;
+        const PER_EDGE: usize = 24;
+        self.sets.len() * PER_SET + self.next.len() * PER_EDGE + self.n_members * size_of::<StateID>()
+    }
+
+    /// How many states of the automaton a byte is tried on.
+    pub(super) fn width(&self, state: u32) -> usize {
+        self.sets[state as usize].states.len()
     }
 
     fn intern(&mut self, set: Set) -> u32 {
@@ -130,6 +144,7 @@ impl Pattern {
             return id;
         }
         let id = self.sets.len() as u32;
+        self.n_members += set.states.len();
         self.ids.insert(Arc::clone(&set.states), id);
         self.sets.push(set);
         id

@@ -5,13 +5,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::children::Goals;
-use super::expr::{Expr, ExprId, FALSE, TRUE};
-use super::leaf::{Leaf, NameId};
+use super::expr::{ExprId, FALSE, TRUE};
+use super::leaf::NameId;
 use super::local::{Id, Object};
 use super::machine::Machine;
 use super::members::NameFacts;
+use super::mentioned::{Mentioned, Simple};
 use super::policy::MemberOrder;
 use super::tables::Graph;
+
+/// How many requirements may be looked at to tell which names can come. Beyond that all are offered, and those that
+/// cannot come are refused when they end.
+const EFFORT_LIMIT: usize = 4_000_000;
 
 /// The names that formulas mention, sorted by their bytes.
 #[derive(Debug)]
@@ -48,116 +53,13 @@ impl Plan {
     }
 }
 
-/// What the formulas over an object mention.
-#[derive(Debug, Default)]
-pub(super) struct Mentioned {
-    /// In the schema's order, without duplicates.
-    pub names: Vec<NameId>,
-    pub patterns: Vec<u32>,
-    /// Schemas that names have to meet.
-    pub schemas: Vec<ExprId>,
-    pub required: Vec<NameId>,
-    /// What tells about members when nothing but a conjunction of requirements is asked.
-    pub simple: Option<Simple>,
-    seen_names: FxHashSet<NameId>,
-}
-
-/// A conjunction of requirements with at most one table of members.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Simple {
-    pub table: Option<u32>,
-    /// No more members may come.
-    pub is_full: bool,
-    /// The number of members matters.
-    pub counts: bool,
-}
-
-impl Mentioned {
-    fn add_name(&mut self, name: NameId) {
-        if self.seen_names.insert(name) {
-            self.names.push(name);
-        }
-    }
-
-    fn add_pattern(&mut self, pattern: u32) {
-        if !self.patterns.contains(&pattern) {
-            self.patterns.push(pattern);
-        }
-    }
-}
-
 impl Graph {
-    /// The names, patterns and schemas of names in the formulas.
-    pub(super) fn mentioned(&self, goals: &Goals) -> Mentioned {
-        let mut found = Mentioned::default();
-        for id in goals.all() {
-            self.collect(id, &mut found);
-        }
-        // Names that are only required come after those that have a schema.
-        for name in found.required.clone() {
-            found.add_name(name);
-        }
-        found.simple = self.simple(goals).filter(|_| found.schemas.is_empty());
-        found
-    }
-
-    fn simple(&self, goals: &Goals) -> Option<Simple> {
-        let mut simple = Simple { table: None, is_full: false, counts: false };
-        if !goals.options.is_empty() {
-            return None;
-        }
-        for &part in self.exprs.conjuncts(goals.must).iter() {
-            match self.exprs.get(part) {
-                Expr::Leaf(Leaf::Members { table }) if simple.table.is_none() => simple.table = Some(*table),
-                Expr::Leaf(Leaf::MaxMembers(n)) => {
-                    simple.is_full |= *n == 0;
-                    simple.counts = true;
-                }
-                Expr::Leaf(Leaf::MinMembers(_)) => simple.counts = true,
-                Expr::Leaf(Leaf::Required(_)) => {}
-                _ => return None,
-            }
-        }
-        Some(simple)
-    }
-
-    fn collect(&self, id: ExprId, found: &mut Mentioned) {
-        match self.exprs.get(id) {
-            Expr::Not(inner) => self.collect(*inner, found),
-            Expr::And(parts) | Expr::Or(parts) | Expr::One(parts) => {
-                parts.iter().for_each(|&part| self.collect(part, found));
-            }
-            Expr::Leaf(leaf) => self.collect_leaf(leaf, found),
-            Expr::False | Expr::True | Expr::Ref(_) | Expr::Var(_) => {}
-        }
-    }
-
-    fn collect_leaf(&self, leaf: &Leaf, found: &mut Mentioned) {
-        match leaf {
-            Leaf::Members { table } => {
-                let members = &self.members[*table as usize];
-                members.named.iter().for_each(|entry| found.add_name(entry.0));
-                members.patterns.iter().for_each(|entry| found.add_pattern(entry.0));
-            }
-            Leaf::Required(name) => found.required.push(*name),
-            Leaf::Names(schema) if !found.schemas.contains(schema) => found.schemas.push(*schema),
-            Leaf::UnseenMembers { table, conditions } => {
-                for seen in &self.unseen_members[*table as usize].seen {
-                    seen.names.iter().for_each(|&name| found.add_name(name));
-                    seen.patterns.iter().for_each(|&pattern| found.add_pattern(pattern));
-                }
-                conditions.iter().for_each(|&part| self.collect(part, found));
-            }
-            _ => {}
-        }
-    }
-
     /// What the formulas need to know about a mentioned name.
     fn facts(&mut self, name: NameId, patterns: &[u32], schemas: &[ExprId]) -> NameFacts {
         let bytes = Arc::clone(self.name(name));
         NameFacts {
             id: Some(name),
-            patterns: patterns.iter().map(|&id| (id, self.patterns[id as usize].matches(&bytes))).collect(),
+            patterns: patterns.iter().map(|&id| (id, self.pattern_matches(id, &bytes))).collect(),
             names: schemas
                 .iter()
                 .map(|&id| {
@@ -187,13 +89,17 @@ impl Machine {
         let mentioned = self.mentioned(object.goals);
         let roster = self.roster(object.order);
         let mut plan = Plan { offered: Vec::new(), others: None, is_free: false, mentioned };
-        let last_due = self.last_due(&object, &plan.mentioned);
+        let first_due = self.first_due(&object, &plan.mentioned);
+        let last_due = if plan.mentioned.simple.is_some() { first_due } else { u32::MAX };
+        let is_cheap = roster.names.len() * self.member_effort(&object, &plan.mentioned) <= EFFORT_LIMIT;
         for candidate in &roster.names {
             let due = candidate.place <= last_due && self.is_due(&object, candidate.place);
             let offered = due
                 && match plan.mentioned.simple {
-                    Some(simple) => !simple.is_full && self.is_named_possible(simple, &plan, candidate.id),
-                    None => self.is_offered(&object, &plan, candidate),
+                    Some(simple) if simple.is_full => false,
+                    _ if !is_cheap => true,
+                    Some(simple) => self.is_named_possible(simple, &plan, candidate.id),
+                    None => self.is_offered(&object, &plan, candidate, first_due),
                 };
             plan.offered.push(offered);
         }
@@ -211,14 +117,23 @@ impl Machine {
         plan
     }
 
-    /// The place of the first name that must not be passed over; the largest number when there is none.
-    fn last_due(&self, object: &Object, mentioned: &Mentioned) -> u32 {
-        if self.policy.order == MemberOrder::Any || mentioned.simple.is_none() {
+    /// The place of the first name that some formula asks for and that would be passed over by those after it; the
+    /// largest number when there is none.
+    fn first_due(&self, object: &Object, mentioned: &Mentioned) -> u32 {
+        if self.policy.order == MemberOrder::Any {
             return u32::MAX;
         }
         let order = self.orders.get(object.order).iter().enumerate().skip(object.cursor as usize);
         let mut required = order.filter(|(_, name)| mentioned.required.contains(name));
         required.next().map_or(u32::MAX, |(place, _)| place as u32)
+    }
+
+    /// How many requirements are looked at to tell whether one name may come.
+    fn member_effort(&self, object: &Object, mentioned: &Mentioned) -> usize {
+        let goals = self.goals.get(object.goals);
+        let weights = goals.all().map(|id| self.graph.exprs.shape(id).weight as usize);
+        let passed = if mentioned.simple.is_some() { 0 } else { self.orders.get(object.order).len() };
+        weights.sum::<usize>() + mentioned.patterns.len() + mentioned.schemas.len() + passed
     }
 
     fn is_named_possible(&mut self, simple: Simple, plan: &Plan, name: NameId) -> bool {
@@ -259,10 +174,9 @@ impl Machine {
             })
     }
 
-    fn is_offered(&mut self, object: &Object, plan: &Plan, candidate: &Candidate) -> bool {
-        let passed = self.passed(object, Some(candidate.place));
+    fn is_offered(&mut self, object: &Object, plan: &Plan, candidate: &Candidate, first_due: u32) -> bool {
         // Names that are passed over matter only if some formula asks for them.
-        let matters = passed.iter().any(|name| plan.mentioned.required.contains(name));
+        let matters = candidate.place > first_due;
         let key = (object.goals.idx, candidate.id);
         if let Some(&known) = self.offered.get(&key).filter(|_| !matters) {
             return known;
@@ -309,15 +223,15 @@ impl Machine {
 
     /// What the formulas need to know about the mentioned name at `place`.
     pub(super) fn facts_of(&mut self, object: &Object, plan: &Plan, name: NameId, place: u32) -> NameFacts {
-        let passed = self.passed(object, Some(place));
+        let passed = self.passed(object, Some(place), &plan.mentioned.required);
         NameFacts { passed, ..self.graph.facts(name, &plan.mentioned.patterns, &plan.mentioned.schemas) }
     }
 
     /// What the formulas need to know about a name that none of them mentions; `ends` has the verdicts of patterns,
     /// then of schemas of names.
     pub(super) fn facts_of_other(&self, object: &Object, plan: &Plan, ends: &[bool]) -> NameFacts {
-        let passed = self.passed(object, None);
         let mentioned = &plan.mentioned;
+        let passed = self.passed(object, None, &mentioned.required);
         let (patterns, schemas) = ends.split_at(mentioned.patterns.len());
         NameFacts {
             id: None,

@@ -7,6 +7,10 @@ use super::decimal::Decimal;
 /// Exponents in JSON text have at most so many digits; longer ones are refused rather than computed with.
 pub(super) const EXPONENT_DIGITS: usize = 3;
 
+/// Numbers on whose digits something depends are written with at most so many bytes: what is computed for every byte
+/// grows with their count.
+pub(super) const MAX_BYTES: usize = 400;
+
 /// Numbers with larger exponents, either way, are never written: programs that read JSON overflow on them.
 pub(super) const MAX_EXPONENT: i64 = 308;
 

@@ -1,9 +1,12 @@
 //! Whether a schema can be met at all, as far as is cheap to tell. What is not cheap to tell counts as possible.
 
-use super::expr::{Expr, ExprId, FALSE, TRUE};
+use super::expr::{Expr, ExprId, Exprs, FALSE, TRUE};
 use super::leaf::{Kind, Leaf, NameId};
 use super::members::NameFacts;
 use super::tables::Graph;
+
+/// Schemas inside schemas are looked into so deep; deeper ones count as possible.
+const MAX_DEPTH: usize = 100;
 
 impl Graph {
     /// Whether some value may meet the schema. False is certain, true is not.
@@ -15,15 +18,35 @@ impl Graph {
             Some(Some(known)) => return *known,
             // A schema inside itself: possible unless something else rules it out.
             Some(None) => return true,
+            None if self.memo.n_open >= MAX_DEPTH => return true,
             None => {}
         }
         self.memo.satisfiable.insert(id, None);
+        self.memo.n_open += 1;
         let known = Kind::EVERY.into_iter().any(|kind| {
             let opened = self.open(id, kind);
+            let opened = self.propagated(opened);
             opened == TRUE || (opened != FALSE && self.satisfiable_as(opened, kind))
         });
+        self.memo.n_open -= 1;
         self.memo.satisfiable.insert(id, Some(known));
         known
+    }
+
+    /// The formula with what it asks for certain put in where it is asked once more: all of `required` beside a `oneOf`
+    /// of some.
+    fn propagated(&mut self, id: ExprId) -> ExprId {
+        let conjuncts = self.exprs.conjuncts(id);
+        let is_leaf = |&part: &ExprId| matches!(self.exprs.get(part), Expr::Leaf(_));
+        let (leaves, others): (Vec<_>, Vec<_>) = conjuncts.iter().copied().partition(is_leaf);
+        if leaves.is_empty() || others.is_empty() {
+            return id;
+        }
+        // Conjuncts are sorted.
+        let mut put = |_: &mut Exprs, part| if leaves.binary_search(&part).is_ok() { TRUE } else { part };
+        let mut all: Vec<_> = others.into_iter().map(|part| self.exprs.replace(part, &mut put)).collect();
+        all.extend_from_slice(&leaves);
+        self.exprs.and(&all)
     }
 
     fn satisfiable_as(&mut self, opened: ExprId, kind: Kind) -> bool {
@@ -98,7 +121,7 @@ impl Graph {
                 let patterns = members
                     .patterns
                     .iter()
-                    .map(|&(pattern, _)| (pattern, self.patterns[pattern as usize].matches(&bytes)))
+                    .map(|&(pattern, _)| (pattern, self.pattern_matches(pattern, &bytes)))
                     .collect();
                 let schema = self
                     .member_schema(*table, &NameFacts { id: Some(name), patterns, ..NameFacts::default() });

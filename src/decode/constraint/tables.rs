@@ -25,6 +25,8 @@ pub(super) struct Graph {
     pattern_ids: FxHashMap<String, u32>,
     /// Answers of the searches and derivations that come again and again.
     pub memo: Memo,
+    /// Bytes of what patterns found out, roughly.
+    n_found: usize,
 }
 
 /// Caches of pure functions of formulas.
@@ -35,6 +37,8 @@ pub(super) struct Memo {
     pub text_alive: FxHashMap<ExprId, bool>,
     /// `None` while the answer is being found.
     pub satisfiable: FxHashMap<ExprId, Option<bool>>,
+    /// How many of those answers are being found.
+    pub n_open: usize,
 }
 
 /// The schemas of an array's items.
@@ -138,6 +142,36 @@ impl Graph {
         self.patterns.push(compile()?);
         self.pattern_ids.insert(source.to_owned(), id);
         Ok(id)
+    }
+
+    /// The state of a pattern's automaton after one more byte.
+    pub(super) fn pattern_next(&mut self, pattern: u32, state: u32, byte: u8) -> u32 {
+        let automaton = &mut self.patterns[pattern as usize];
+        let before = automaton.n_found();
+        let next = automaton.next(state, byte);
+        self.n_found += automaton.n_found() - before;
+        next
+    }
+
+    /// Whether a whole text matches a pattern.
+    pub(super) fn pattern_matches(&mut self, pattern: u32, text: &[u8]) -> bool {
+        let automaton = &mut self.patterns[pattern as usize];
+        let before = automaton.n_found();
+        let matches = automaton.matches(text);
+        self.n_found += automaton.n_found() - before;
+        matches
+    }
+
+    /// Bytes of formulas, of what is remembered about them and of automata, roughly.
+    pub(super) fn n_bytes(&self) -> usize {
+        const PER_FORMULA: usize = 128;
+        const PER_PART: usize = 8;
+        const PER_ANSWER: usize = 32;
+        let n_answers = self.memo.byte.len() + self.memo.open.len() + self.memo.text_alive.len();
+        self.n_found
+            + self.exprs.len() * PER_FORMULA
+            + self.exprs.n_parts() * PER_PART
+            + n_answers * PER_ANSWER
     }
 
     /// "Matches the pattern", from the start of a text.

@@ -9,6 +9,8 @@ use super::tables::Graph;
 
 /// How many formulas a search for a text that fits may look at before it takes one for granted.
 const SEARCH_LIMIT: usize = 3_000;
+/// How many requirements, and states of automata, it may try a byte on.
+const EFFORT_LIMIT: usize = 2_000_000;
 
 impl Graph {
     /// What remains of a formula over a text after one more byte of it. Bytes come in whole characters.
@@ -47,7 +49,7 @@ impl Graph {
         let begins_character = byte & 0xc0 != 0x80;
         match *leaf {
             Leaf::Pattern { pattern, state } => {
-                let next = self.patterns[pattern as usize].next(state, byte);
+                let next = self.pattern_next(pattern, state, byte);
                 self.pattern_at(pattern, next)
             }
             Leaf::MinLen(n) if begins_character => self.exprs.leaf(Leaf::MinLen(n - 1)),
@@ -114,25 +116,37 @@ impl Graph {
     fn search_text(&mut self, start: ExprId) -> bool {
         let mut seen = FxHashSet::default();
         let mut open = vec![start];
+        let mut effort = 0;
         while let Some(id) = open.pop() {
-            if id == FALSE || !seen.insert(id) {
+            if id == FALSE || self.memo.text_alive.get(&id) == Some(&false) || !seen.insert(id) {
                 continue;
             }
             if self.text_ends(id) || self.is_surely_alive(id) || self.memo.text_alive.get(&id) == Some(&true)
             {
                 return true;
             }
-            if seen.len() > SEARCH_LIMIT {
+            let alphabet = self.alphabet(id);
+            effort += alphabet.len() * self.byte_effort(id);
+            if seen.len() > SEARCH_LIMIT || effort > EFFORT_LIMIT {
                 return true;
             }
-            for byte in self.alphabet(id) {
+            for byte in alphabet {
                 let next = self.text_byte(id, byte);
                 if next != id {
                     open.push(next);
                 }
             }
         }
+        self.memo.text_alive.extend(seen.into_iter().map(|id| (id, false)));
         false
+    }
+
+    /// On how many requirements, and states of automata, one more byte is tried.
+    pub(super) fn byte_effort(&self, id: ExprId) -> usize {
+        match self.exprs.get(id) {
+            Expr::Leaf(Leaf::Pattern { pattern, state }) => self.patterns[*pattern as usize].width(*state),
+            expr => 1 + expr.parts().iter().map(|&part| self.byte_effort(part)).sum::<usize>(),
+        }
     }
 
     /// Whether a formula over a text is true when the text ends here.

@@ -66,10 +66,7 @@ impl Machine {
         let graph = &mut self.graph;
         lex.reach().into_iter().flatten().any(|range| {
             if plain {
-                let controls = range.filter(|&code| code < 0x80);
-                return controls
-                    .filter_map(char::from_u32)
-                    .filter(|&c| needs_escape(c))
+                return only_escaped(&range)
                     .any(|c| graph.texts_bytes(goals, c.encode_utf8(&mut [0; 4]).as_bytes()).is_some());
             }
             any_character(
@@ -80,6 +77,12 @@ impl Machine {
             )
         })
     }
+}
+
+/// The characters of a range of code points that JSON has no other way to write in a string.
+pub(super) fn only_escaped(range: &RangeInclusive<u32>) -> impl Iterator<Item = char> + use<> {
+    // All of them are ASCII; the range may be all of Unicode.
+    (*range.start()..=*range.end().min(&0x7f)).filter_map(char::from_u32).filter(|&c| needs_escape(c))
 }
 
 /// Whether JSON has no other way to write the character in a string.

@@ -16,14 +16,19 @@ impl Draft {
     /// The draft that `$schema` names; the newest when it names none.
     pub(super) fn of(schema: &Value) -> Self {
         let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-        let name = uri.trim_end_matches('#').split_once("://").map_or(uri, |parts| parts.1);
-        match name.trim_end_matches('#') {
+        Self::named(uri).unwrap_or(Self::D2020)
+    }
+
+    fn named(uri: &str) -> Option<Self> {
+        let name = uri.split_once("://").map_or(uri, |parts| parts.1);
+        Some(match name.trim_end_matches('#') {
             "json-schema.org/draft-04/schema" => Self::D4,
             "json-schema.org/draft-06/schema" => Self::D6,
             "json-schema.org/draft-07/schema" => Self::D7,
             "json-schema.org/draft/2019-09/schema" => Self::D2019,
-            _ => Self::D2020,
-        }
+            "json-schema.org/draft/2020-12/schema" => Self::D2020,
+            _ => return None,
+        })
     }
 
     /// Whether keywords beside `$ref` are ignored.
@@ -64,4 +69,45 @@ impl Draft {
         };
         self >= since
     }
+}
+
+/// The draft that the schema names, when it is none of those.
+pub(super) fn unknown(schema: &Value) -> Option<&str> {
+    schema.get("$schema").and_then(Value::as_str).filter(|uri| Draft::named(uri).is_none())
+}
+
+/// Keywords without a rule of their own: annotations, and parts of rules that other keywords begin.
+const SILENT: [&str; 27] = [
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$id",
+    "$recursiveAnchor",
+    "$schema",
+    "$vocabulary",
+    "additionalItems",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "definitions",
+    "deprecated",
+    "description",
+    "else",
+    "examples",
+    "id",
+    "maxContains",
+    "minContains",
+    "readOnly",
+    "then",
+    "title",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "writeOnly",
+];
+
+/// Whether JSON Schema has the keyword, in some draft, though nothing asks for its rule alone.
+pub(super) fn is_known(keyword: &str) -> bool {
+    SILENT.contains(&keyword)
 }

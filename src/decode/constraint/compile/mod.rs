@@ -1,27 +1,32 @@
 //! A JSON Schema to formulas. What cannot be enforced exactly is listed, never ignored.
 
 mod array;
+mod budget;
 mod draft;
 mod logic;
 mod number;
 mod object;
 mod refs;
 mod resources;
+mod scope;
 mod text;
 mod unseen;
 mod value;
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use super::expr::{ExprId, FALSE, TRUE};
 use super::policy::Policy;
 use super::rules::{Note, Unsupported};
+use super::shape::Shape;
 use super::tables::Graph;
+use budget::{Budget, Cost};
 use draft::Draft;
 use resources::Resources;
+use scope::Scope;
 
 /// Schemas may nest so deep; deeper ones are refused rather than overflow the stack.
 const MAX_DEPTH: usize = 200;
@@ -38,8 +43,14 @@ pub(super) struct Compiled {
 /// Compiles a schema, or lists every keyword in it that cannot be enforced.
 pub(super) fn compile(schema: &Value, policy: Policy) -> Result<Compiled, Vec<Unsupported>> {
     let mut compiler = Compiler::new(schema, policy);
+    compiler.spend(Cost::Text, compiler.resources.n_bytes());
+    compiler.enter(compiler.resources.root_base());
+    if let Some(uri) = draft::unknown(schema) {
+        compiler
+            .note("$schema", format!("`{uri}` is not a draft known here: read as draft 2020-12, all of it"));
+    }
     let root = compiler.schema(schema);
-    compiler.refuse_loops(root);
+    compiler.refuse_loops();
     if compiler.unsupported.is_empty() {
         Ok(Compiled { graph: compiler.graph, root, notes: compiler.notes, enforced: compiler.enforced })
     } else {
@@ -67,11 +78,20 @@ struct Compiler<'s> {
     /// The URI that references are relative to.
     base: String,
     depth: usize,
-    /// By address: a schema is compiled once however often it is referred to.
-    progress: FxHashMap<usize, Progress>,
+    /// What dynamic references lead to, and the ids of all such scopes.
+    scope: Scope<'s>,
+    scopes: FxHashMap<Vec<(String, usize)>, u32>,
+    /// By address and scope: a schema is compiled once however often it is referred to.
+    progress: FxHashMap<(usize, u32), Progress>,
+    /// Arrays and objects of `enum` and `const`, by their text.
+    constants: FxHashMap<String, ExprId>,
+    budget: Budget,
+    /// Nothing more is compiled, because some part of the budget is used up.
+    is_spent: bool,
     unsupported: Vec<Unsupported>,
     notes: Vec<Note>,
     enforced: BTreeMap<String, usize>,
+    noted: FxHashSet<&'s str>,
 }
 
 type Keywords = Map<String, Value>;
@@ -84,14 +104,20 @@ impl<'s> Compiler<'s> {
             graph: Graph::default(),
             policy,
             draft,
-            base: resources.root_base(),
+            base: String::new(),
             resources,
+            scope: Scope::default(),
+            scopes: FxHashMap::default(),
             pointer: String::new(),
             depth: 0,
             progress: FxHashMap::default(),
+            constants: FxHashMap::default(),
+            budget: Budget::default(),
+            is_spent: false,
             unsupported: Vec::new(),
             notes: Vec::new(),
             enforced: BTreeMap::new(),
+            noted: FxHashSet::default(),
         }
     }
 
@@ -103,15 +129,24 @@ impl<'s> Compiler<'s> {
             Value::Object(keywords) => keywords,
             _ => return self.refuse_here("a schema is an object or a boolean"),
         };
-        let address = std::ptr::from_ref(schema) as usize;
-        match self.progress.get(&address).copied() {
+        let outer = self.resources.base_of(schema).map(|base| self.enter(base));
+        let id = self.schema_object(schema, keywords);
+        if let Some(outer) = outer {
+            self.leave(outer);
+        }
+        id
+    }
+
+    fn schema_object(&mut self, schema: &'s Value, keywords: &'s Keywords) -> ExprId {
+        let key = (std::ptr::from_ref(schema) as usize, self.scope.id);
+        match self.progress.get(&key).copied() {
             Some(Progress::Done(id)) => return id,
             Some(Progress::Open { node }) => {
                 let node = node.unwrap_or_else(|| {
                     self.graph.nodes.push(FALSE);
                     self.graph.nodes.len() as u32 - 1
                 });
-                self.progress.insert(address, Progress::Open { node: Some(node) });
+                self.progress.insert(key, Progress::Open { node: Some(node) });
                 return self.graph.exprs.node(node);
             }
             None => {}
@@ -119,18 +154,42 @@ impl<'s> Compiler<'s> {
         if self.depth >= MAX_DEPTH {
             return self.refuse_here("schemas nest too deep");
         }
-        self.progress.insert(address, Progress::Open { node: None });
-        self.depth += 1;
-        let outer = self.resources.base_of(schema).map(|base| std::mem::replace(&mut self.base, base));
-        let id = self.keywords(keywords);
-        if let Some(outer) = outer {
-            self.base = outer;
+        if self.is_spent || !self.spend(Cost::Schemas, 1) {
+            return TRUE;
         }
+        self.progress.insert(key, Progress::Open { node: None });
+        self.depth += 1;
+        let id = self.keywords(keywords);
+        self.weigh(self.graph.exprs.shape(id));
         self.depth -= 1;
-        if let Some(Progress::Open { node: Some(node) }) = self.progress.insert(address, Progress::Done(id)) {
+        if let Some(Progress::Open { node: Some(node) }) = self.progress.insert(key, Progress::Done(id)) {
             self.graph.nodes[node as usize] = id;
         }
         id
+    }
+
+    /// Uses up a part of the budget; false, and nothing more is compiled, when that is too much.
+    fn spend(&mut self, cost: Cost, amount: u64) -> bool {
+        if !self.is_spent && !self.budget.spend(cost, amount) {
+            self.refuse_here(cost.reason());
+            self.is_spent = true;
+        }
+        !self.is_spent
+    }
+
+    /// Refuses a formula that is too large to work with.
+    fn weigh(&mut self, shape: Shape) {
+        let amounts = [
+            (Cost::Parts, self.graph.exprs.n_handled()),
+            (Cost::Weight, shape.weight.into()),
+            (Cost::Depth, shape.depth.into()),
+        ];
+        for (cost, amount) in amounts {
+            if !self.is_spent && amount > cost.limit() {
+                self.refuse_here(cost.reason());
+                self.is_spent = true;
+            }
+        }
     }
 
     /// The formula of a schema below the current pointer.
@@ -170,6 +229,7 @@ impl<'s> Compiler<'s> {
     /// What one keyword asks; groups of keywords that belong together are compiled at one of them.
     fn keyword(&mut self, keywords: &'s Keywords, keyword: &'s str, value: &'s Value) -> ExprId {
         if !self.draft.has(keyword) {
+            self.note_once(keyword, "has no meaning in this draft");
             return TRUE;
         }
         let n_notes = self.notes.len();
@@ -205,7 +265,12 @@ impl<'s> Compiler<'s> {
             "uniqueItems" => self.unique(keywords, value),
             // These are compiled after the others.
             "unevaluatedProperties" | "unevaluatedItems" => TRUE,
-            _ => return TRUE,
+            _ => {
+                if !draft::is_known(keyword) {
+                    self.note_once(keyword, "is not a keyword of JSON Schema: it asks nothing");
+                }
+                return TRUE;
+            }
         };
         // A note says that a keyword is not asserted.
         if self.notes.len() == n_notes || keyword != "format" {
@@ -214,22 +279,42 @@ impl<'s> Compiler<'s> {
         part
     }
 
+    /// Notes something about a keyword where it comes first.
+    fn note_once(&mut self, keyword: &'s str, message: &str) {
+        if self.noted.insert(keyword) {
+            self.note(keyword, format!("`{keyword}` {message}"));
+        }
+    }
+
     /// Notes that the keyword at the current pointer cannot be enforced.
     fn refuse(&mut self, keyword: &str, reason: impl Into<String>) -> ExprId {
-        let pointer = self.at(&[keyword], |compiler| compiler.pointer.clone());
-        self.unsupported.push(Unsupported { keyword: keyword.to_owned(), pointer, reason: reason.into() });
+        self.at(&[keyword], |compiler| compiler.refuse_as(keyword.to_owned(), reason.into()))
+    }
+
+    fn refuse_here(&mut self, reason: impl Into<String>) -> ExprId {
+        let keyword = self.pointer.rsplit('/').next().filter(|keyword| !keyword.is_empty());
+        self.refuse_as(keyword.unwrap_or("schema").to_owned(), reason.into())
+    }
+
+    fn refuse_as(&mut self, keyword: String, reason: String) -> ExprId {
+        // Once the budget is used up nothing was looked at any more that could be found wanting.
+        if !self.is_spent {
+            self.unsupported.push(Unsupported { keyword, pointer: self.pointer.clone(), reason });
+            self.spend_text();
+        }
         TRUE
     }
 
-    fn refuse_here(&mut self, reason: &str) -> ExprId {
-        let keyword = self.pointer.rsplit('/').next().unwrap_or_default().to_owned();
-        let pointer = self.pointer.clone();
-        self.unsupported.push(Unsupported { keyword, pointer, reason: reason.to_owned() });
-        TRUE
+    /// Pays for a copy of the current pointer.
+    fn spend_text(&mut self) {
+        if !self.is_spent && !self.budget.spend(Cost::Text, self.pointer.len() as u64) {
+            self.is_spent = true;
+        }
     }
 
     fn note(&mut self, keyword: &str, message: impl Into<String>) {
         let pointer = self.at(&[keyword], |compiler| compiler.pointer.clone());
         self.notes.push(Note { pointer, message: message.into() });
+        self.spend(Cost::Text, self.pointer.len() as u64);
     }
 }

@@ -58,7 +58,7 @@ impl<'s> Compiler<'s> {
 
     /// The value as a count, `2.0` included; refused when it is none.
     pub(super) fn whole(&mut self, keyword: &str, value: &'s Value) -> Option<u64> {
-        let number = value.as_number().and_then(|number| Decimal::parse(&number.to_string()));
+        let number = value.as_number().and_then(Decimal::of);
         let whole =
             number.filter(|number| number.unit() >= 0 && !number.is_negative() && number.order() < 19);
         let count = whole.and_then(|number| u64::try_from(number.in_units(0)).ok());
@@ -69,7 +69,7 @@ impl<'s> Compiler<'s> {
     }
 
     fn decimal(&mut self, keyword: &str, value: &'s Value) -> Option<Decimal> {
-        let number = value.as_number().and_then(|number| Decimal::parse(&number.to_string()));
+        let number = value.as_number().and_then(Decimal::of);
         if number.is_none() {
             self.refuse(keyword, "it must be a number small enough to compute with");
         }

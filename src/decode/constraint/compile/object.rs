@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::budget::Cost;
 use super::{Compiler, Keywords};
 use crate::decode::constraint::expr::{ExprId, TRUE};
 use crate::decode::constraint::leaf::{Leaf, NameId};
@@ -82,6 +83,9 @@ impl<'s> Compiler<'s> {
         let names: Option<Vec<&str>> =
             value.as_array().and_then(|names| names.iter().map(Value::as_str).collect());
         let Some(names) = names else { return self.refuse(keyword, "it must be a list of names") };
+        if !self.spend(Cost::Listed, names.len() as u64) {
+            return TRUE;
+        }
         let mut parts = Vec::new();
         for name in names {
             parts.push(self.present(name));

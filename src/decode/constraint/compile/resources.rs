@@ -1,10 +1,12 @@
 //! Where the schemas of a document are: by URI, by anchor, by JSON pointer.
 
+use std::rc::Rc;
 use std::sync::LazyLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
+use super::budget::Cost;
 use super::draft::Draft;
 
 /// Keywords whose value maps names to schemas.
@@ -37,10 +39,16 @@ pub(super) struct Resources<'s> {
     by_uri: FxHashMap<String, (&'s Value, String)>,
     /// The base URI of schemas that set one, by address.
     bases: FxHashMap<usize, String>,
-    dynamic: FxHashSet<String>,
+    /// By URI of the document they are in: what dynamic references may lead to.
+    dynamic: FxHashMap<String, Vec<(String, Target<'s>)>>,
+    n_bytes: u64,
 }
 
+/// The name under which `$recursiveAnchor` is kept; no anchor can have it.
+pub(super) const RECURSIVE: &str = "#";
+
 /// What a reference leads to.
+#[derive(Clone)]
 pub(super) struct Target<'s> {
     pub schema: &'s Value,
     pub base: String,
@@ -56,12 +64,18 @@ impl<'s> Resources<'s> {
             root_base: String::new(),
             by_uri: FxHashMap::default(),
             bases: FxHashMap::default(),
-            dynamic: FxHashSet::default(),
+            dynamic: FxHashMap::default(),
+            n_bytes: 0,
         };
         resources.by_uri.insert(String::new(), (root, String::new()));
-        resources.scan(root, "", "", 0);
+        resources.scan(root, &Rc::from(""), &mut String::new(), 0);
         resources.root_base = resources.base_of(root).unwrap_or_default();
         resources
+    }
+
+    /// Bytes of all names and pointers that are kept.
+    pub(super) fn n_bytes(&self) -> u64 {
+        self.n_bytes
     }
 
     /// The URI of the document.
@@ -74,10 +88,9 @@ impl<'s> Resources<'s> {
         self.bases.get(&(std::ptr::from_ref(schema) as usize)).cloned()
     }
 
-    /// Whether the reference leads to different schemas depending on the way to it.
-    pub(super) fn is_dynamic(&self, reference: &str) -> bool {
-        let anchor = reference.rsplit('#').next().unwrap_or_default();
-        self.dynamic.contains(anchor) || (anchor.is_empty() && self.dynamic.contains("#recursive"))
+    /// The anchors of a document that dynamic references may lead to.
+    pub(super) fn dynamic_anchors(&self, document: &str) -> &[(String, Target<'s>)] {
+        self.dynamic.get(document).map_or(&[], Vec::as_slice)
     }
 
     /// Follows a reference, if it stays in this document.
@@ -110,9 +123,9 @@ impl<'s> Resources<'s> {
         Some(Target { schema, base, pointer: pointer + &fragment })
     }
 
-    fn scan(&mut self, schema: &'s Value, base: &str, pointer: &str, depth: usize) {
+    fn scan(&mut self, schema: &'s Value, base: &Rc<str>, pointer: &mut String, depth: usize) {
         let Value::Object(map) = schema else { return };
-        if depth > super::MAX_DEPTH {
+        if depth > super::MAX_DEPTH || self.n_bytes > Cost::Text.limit() {
             return;
         }
         let base = self.scan_names(schema, base, pointer);
@@ -122,38 +135,52 @@ impl<'s> Resources<'s> {
                 Value::Object(schemas) if MAPS.contains(&keyword.as_str()) => {
                     for (name, inner) in schemas {
                         let segment = name.replace('~', "~0").replace('/', "~1");
-                        self.scan(inner, &base, &format!("{pointer}/{keyword}/{segment}"), depth + 1);
+                        self.scan_below(inner, &base, pointer, &[keyword, &segment], depth);
                     }
                 }
                 Value::Array(schemas) if is_list => {
                     for (idx, inner) in schemas.iter().enumerate() {
-                        self.scan(inner, &base, &format!("{pointer}/{keyword}/{idx}"), depth + 1);
+                        self.scan_below(inner, &base, pointer, &[keyword, &idx.to_string()], depth);
                     }
                 }
                 inner if SINGLES.contains(&keyword.as_str()) => {
-                    self.scan(inner, &base, &format!("{pointer}/{keyword}"), depth + 1);
+                    self.scan_below(inner, &base, pointer, &[keyword], depth);
                 }
                 _ => {}
             }
         }
     }
 
+    fn scan_below(
+        &mut self,
+        schema: &'s Value,
+        base: &Rc<str>,
+        pointer: &mut String,
+        segments: &[&str],
+        depth: usize,
+    ) {
+        let length = pointer.len();
+        segments.iter().for_each(|segment| pointer.extend(["/", segment]));
+        self.scan(schema, base, pointer, depth + 1);
+        pointer.truncate(length);
+    }
+
     /// Registers what the schema calls itself, and returns its base URI.
-    fn scan_names(&mut self, schema: &'s Value, base: &str, pointer: &str) -> String {
+    fn scan_names(&mut self, schema: &'s Value, base: &Rc<str>, pointer: &str) -> Rc<str> {
         let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
         let ignored = self.draft.ref_stands_alone() && schema.get("$ref").is_some();
-        let mut base = base.to_owned();
+        let mut base = Rc::clone(base);
         if let Some(id) = text(self.draft.id_keyword()).filter(|_| !ignored) {
             let uri = join(&base, id);
             let (document, anchor) = uri.split_once('#').unwrap_or((&uri, ""));
             // Before 2019 an anchor was an `$id` that is only a fragment.
             if !anchor.is_empty() && self.draft.ref_stands_alone() {
-                self.by_uri.insert(uri.clone(), (schema, pointer.to_owned()));
+                self.register(uri.clone(), schema, pointer);
             }
             if !id.starts_with('#') {
-                document.clone_into(&mut base);
-                self.by_uri.insert(base.clone(), (schema, pointer.to_owned()));
-                self.bases.insert(std::ptr::from_ref(schema) as usize, base.clone());
+                base = document.into();
+                self.register(document.to_owned(), schema, pointer);
+                self.bases.insert(std::ptr::from_ref(schema) as usize, document.to_owned());
             }
         }
         if self.draft.ref_stands_alone() {
@@ -161,17 +188,28 @@ impl<'s> Resources<'s> {
         }
         for keyword in ["$anchor", "$dynamicAnchor"] {
             if let Some(anchor) = text(keyword) {
-                self.by_uri.insert(format!("{base}#{anchor}"), (schema, pointer.to_owned()));
+                self.register(format!("{base}#{anchor}"), schema, pointer);
                 if keyword == "$dynamicAnchor" {
-                    self.dynamic.insert(anchor.to_owned());
+                    self.register_dynamic(anchor, schema, &base, pointer);
                 }
             }
         }
         if schema.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
-            self.dynamic.insert("#recursive".to_owned());
+            self.register_dynamic(RECURSIVE, schema, &base, pointer);
         }
         debug_assert!(self.root.is_object());
         base
+    }
+
+    fn register_dynamic(&mut self, name: &str, schema: &'s Value, base: &str, pointer: &str) {
+        self.n_bytes += (name.len() + base.len() + pointer.len()) as u64;
+        let target = Target { schema, base: base.to_owned(), pointer: pointer.to_owned() };
+        self.dynamic.entry(base.to_owned()).or_default().push((name.to_owned(), target));
+    }
+
+    fn register(&mut self, uri: String, schema: &'s Value, pointer: &str) {
+        self.n_bytes += (uri.len() + pointer.len()) as u64;
+        self.by_uri.insert(uri, (schema, pointer.to_owned()));
     }
 }
 

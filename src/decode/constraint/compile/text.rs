@@ -3,11 +3,15 @@
 use serde_json::Value;
 
 use super::Compiler;
+use super::budget::Cost;
 use crate::decode::constraint::expr::{ExprId, TRUE};
 use crate::decode::constraint::formats;
 use crate::decode::constraint::leaf::{Kind, Kinds, Leaf};
-use crate::decode::constraint::pattern::Pattern;
+use crate::decode::constraint::pattern::{self, Pattern};
 use crate::decode::constraint::policy::Formats;
+
+/// A pattern may begin with so many look-aheads; each is looked for in all that follows it.
+const MAX_LOOK_AHEADS: usize = 32;
 
 impl<'s> Compiler<'s> {
     pub(super) fn pattern(&mut self, value: &'s Value) -> ExprId {
@@ -16,6 +20,7 @@ impl<'s> Compiler<'s> {
         // A look-ahead at the start asks for one more pattern from there, or forbids it.
         while let Some((negated, inner, rest)) =
             leading_look_ahead(source).filter(|_| source.starts_with('^') || !parts.is_empty())
+            && parts.len() < MAX_LOOK_AHEADS
         {
             let inner = self.matching("pattern", &format!("^(?:{inner})"));
             parts.push(if negated { self.unless(inner) } else { inner });
@@ -42,7 +47,16 @@ impl<'s> Compiler<'s> {
     }
 
     pub(super) fn pattern_table(&mut self, source: &str) -> Result<u32, String> {
-        self.graph.pattern_id(source, || Pattern::ecma(source))
+        let n_known = self.graph.patterns.len();
+        let found = self.graph.pattern_id(source, || Pattern::ecma(source));
+        let cost = match &found {
+            Ok(id) if *id as usize == n_known => self.graph.patterns[n_known].n_bytes(),
+            Ok(_) => 0,
+            // What was built before it was refused is gone, but it took its time.
+            Err(_) => pattern::SIZE_LIMIT / 4,
+        };
+        self.spend(Cost::Automata, cost as u64);
+        found
     }
 
     pub(super) fn format(&mut self, value: &'s Value) -> ExprId {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::budget::Cost;
 use super::{Compiler, Keywords};
 use crate::decode::constraint::expr::{ExprId, TRUE};
 use crate::decode::constraint::leaf::Leaf;
@@ -58,16 +59,17 @@ impl<'s> Compiler<'s> {
             self.refuse_here("schemas nest too deep");
             return;
         }
+        if !self.spend(Cost::Unevaluated, 1) {
+            return;
+        }
         self.collect_own_members(keywords, condition, outermost, seen);
         self.collect_own_items(keywords, condition, outermost, seen);
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let reference = keywords.get(keyword).and_then(Value::as_str).filter(|_| self.draft.has(keyword));
-            if let Some(target) =
-                reference.and_then(|reference| self.resources.resolve(&self.base, reference))
-            {
-                let base = std::mem::replace(&mut self.base, target.base);
+            if let Some(target) = reference.and_then(|reference| self.target(keyword, reference)) {
+                let outer = self.enter(target.base);
                 self.collect_schema(target.schema, condition, seen, depth);
-                self.base = base;
+                self.leave(outer);
             }
         }
         for schema in list(keywords, "allOf") {
@@ -121,10 +123,10 @@ impl<'s> Compiler<'s> {
 
     fn collect_schema(&mut self, schema: &'s Value, condition: ExprId, seen: &mut Seen, depth: usize) {
         let Value::Object(keywords) = schema else { return };
-        let outer = self.resources.base_of(schema).map(|base| std::mem::replace(&mut self.base, base));
+        let outer = self.resources.base_of(schema).map(|base| self.enter(base));
         self.collect(keywords, condition, false, seen, depth + 1);
         if let Some(outer) = outer {
-            self.base = outer;
+            self.leave(outer);
         }
     }
 
@@ -147,6 +149,7 @@ impl<'s> Compiler<'s> {
         for (source, _) in self.map(keywords, "patternProperties") {
             own.patterns.extend(self.pattern_table(source));
         }
+        self.spend(Cost::Unevaluated, (own.names.len() + own.patterns.len()) as u64);
         if own.all || !own.names.is_empty() || !own.patterns.is_empty() {
             seen.members.push((condition, own));
         }

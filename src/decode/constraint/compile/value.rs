@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Compiler;
+use super::budget::Cost;
 use crate::decode::constraint::decimal::Decimal;
 use crate::decode::constraint::expr::{ExprId, FALSE};
 use crate::decode::constraint::leaf::{Kind, Kinds, Leaf};
@@ -54,18 +55,20 @@ impl<'s> Compiler<'s> {
         let mut words = Vec::new();
         let mut numbers = Vec::new();
         let mut parts = Vec::new();
+        if !self.spend(Cost::Listed, values.len() as u64) {
+            return FALSE;
+        }
         for value in values {
             match value {
                 Value::Null => kinds = kinds.union(Kinds::of(Kind::Null)),
                 Value::Bool(true) => kinds = kinds.union(Kinds::of(Kind::True)),
                 Value::Bool(false) => kinds = kinds.union(Kinds::of(Kind::False)),
                 Value::String(word) => words.push(word.as_bytes().into()),
-                Value::Number(number) => match Decimal::parse(&number.to_string()) {
+                Value::Number(number) => match Decimal::of(number) {
                     Some(number) => numbers.push(number),
                     None => return self.refuse(keyword, format!("{number} is too large to compute with")),
                 },
-                Value::Array(items) => parts.push(self.constant_array(items, keyword)),
-                Value::Object(members) => parts.push(self.constant_object(members, keyword)),
+                Value::Array(_) | Value::Object(_) => parts.push(self.constant_once(value, keyword)),
             }
         }
         parts.push(self.kind(kinds));
@@ -80,6 +83,24 @@ impl<'s> Compiler<'s> {
             parts.push(self.number(NumberSet { values: Some(numbers.into()), ..NumberSet::default() }));
         }
         self.graph.exprs.or(&parts)
+    }
+
+    /// "Is equal to this array or object", the same formula for the same text, so that equal branches are seen as such.
+    fn constant_once(&mut self, value: &'s Value, keyword: &str) -> ExprId {
+        let text = value.to_string();
+        if !self.spend(Cost::Text, text.len() as u64) {
+            return FALSE;
+        }
+        if let Some(&known) = self.constants.get(&text) {
+            return known;
+        }
+        let id = match value {
+            Value::Array(items) => self.constant_array(items, keyword),
+            Value::Object(members) => self.constant_object(members, keyword),
+            _ => self.one_of_values(&[value], keyword),
+        };
+        self.constants.insert(text, id);
+        id
     }
 
     fn constant_array(&mut self, items: &'s [Value], keyword: &str) -> ExprId {
