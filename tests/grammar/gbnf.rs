@@ -150,6 +150,10 @@ fn neither_long_texts_nor_ambiguity_are_too_much() {
         ),
         ("root ::= s\ns ::= \"a\" s s | \"a\" s | \"a\"".to_owned(), "a".repeat(120)),
         (
+            "root ::= s\ns ::= \"a\" s \"b\"? | \"a\"".to_owned(),
+            format!("{}{}", "a".repeat(600), "b".repeat(300)),
+        ),
+        (
             (0..24).fold("root ::= r0".to_owned(), |text, n| {
                 format!("{text}\nr{n} ::= r{m} \"a\" | r{m} \"b\" | r{m} \"a\" \"a\"", m = n + 1)
             }) + "\nr24 ::= \"c\"",
