@@ -10,7 +10,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_tables.sql"),
     include_str!("migrations/0002_views.sql"),
     include_str!("migrations/0003_paper.sql"),
-    include_str!("migrations/0004_grammar.sql"),
+    include_str!("migrations/0005_grammar.sql"),
 ];
 
 /// The number of migrations applied.
