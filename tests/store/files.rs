@@ -37,7 +37,7 @@ fn what_is_not_ours_is_refused_by_name() {
     insta::assert_snapshot!(reader("absent.db"), @"/absent.db: no database here; `nightjar daemon` or `nightjar sweep` makes one");
     assert_eq!(reader("newer.db"), store("newer.db"));
     std::fs::write(at("empty.db"), "").expect("an empty file");
-    insta::assert_snapshot!(reader("empty.db"), @"/empty.db: made by an older nightjar (schema 0; this one reads 3); `nightjar daemon` or `nightjar sweep` brings it up to date");
+    insta::assert_snapshot!(reader("empty.db"), @"/empty.db: made by an older nightjar (schema 0; this one reads 4); `nightjar daemon` or `nightjar sweep` brings it up to date");
 }
 
 #[test]
