@@ -320,13 +320,13 @@ proptest! {
 
     /// From any reachable prefix, the mask is exactly what brute force finds, under every policy.
     #[test]
-    fn masks_equal_brute_force_after_random_prefixes(seed: u64, which: prop::sample::Index, order: bool, space in 0..3u8, plain: bool) {
+    fn masks_equal_brute_force_after_random_prefixes(seed: u64, which: prop::sample::Index, order: bool, space in 0..4usize, plain: bool) {
         let vocab = Arc::new(support::nasty_vocab());
         let tables = tables();
         let (name, table) = which.get(&tables);
         let policy = Policy {
             order: if order { MemberOrder::Any } else { MemberOrder::Schema },
-            space: [Whitespace::Compact, Whitespace::Bounded, Whitespace::Any][space as usize],
+            space: [Whitespace::Compact, Whitespace::Bounded, Whitespace::Ollama2025, Whitespace::Any][space],
             spelling: if plain { Spelling::Plain } else { Spelling::Any },
             ..LAX
         };

@@ -42,6 +42,21 @@ fn a_new_profile_takes_the_rest_from_greedy() {
 }
 
 #[test]
+fn the_shipped_profiles_are_good() {
+    let profile = |name: &str| parse(&format!("[sweep]\nprofile = \"{name}\"")).expect("shipped").profile;
+    let (modern, ollama) = (profile("modern"), profile("ollama-2025"));
+    assert!(modern.mask_first && modern.grammar.is_empty());
+    assert_eq!(
+        (ollama.top_k, ollama.repeat_last_n, ollama.context, ollama.mask_first),
+        (40, 64, 4096, false)
+    );
+    assert_eq!(ollama.whitespace, crate::decode::constraint::Whitespace::Ollama2025);
+    assert_eq!(ollama.grammar, "ollama-2025");
+    let keyed = serde_json::to_string(&modern).expect("plain data");
+    assert!(!keyed.contains("grammar"), "keys from before there were grammars stay: {keyed}");
+}
+
+#[test]
 fn mistakes_are_named_with_their_place() {
     let cases = [
         "[engine]\nslot = 3",
