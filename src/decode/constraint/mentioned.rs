@@ -100,11 +100,7 @@ impl Graph {
                 members.named.iter().for_each(|entry| found.add_name(entry.0));
                 members.patterns.iter().for_each(|entry| found.add_pattern(entry.0));
             }
-            Leaf::Required(name) => {
-                if found.required.insert(*name) {
-                    found.only_required.push(*name);
-                }
-            }
+            Leaf::Required(name) if found.required.insert(*name) => found.only_required.push(*name),
             Leaf::Names(schema) if !found.schemas.contains(schema) => found.schemas.push(*schema),
             Leaf::UnseenMembers { table, conditions } => {
                 for seen in &self.unseen_members[*table as usize].seen {
