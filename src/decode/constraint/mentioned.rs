@@ -13,8 +13,10 @@ pub(super) struct Mentioned {
     /// In the schema's order, without duplicates.
     pub names: Vec<NameId>,
     pub patterns: Vec<u32>,
-    /// Schemas that names have to meet.
+    /// Schemas of names.
     pub schemas: Vec<ExprId>,
+    /// Those of them that every name has to meet, by index.
+    pub binding: Vec<usize>,
     pub required: FxHashSet<NameId>,
     /// What tells about members when nothing but a conjunction of requirements is asked.
     pub simple: Option<Simple>,
@@ -57,6 +59,11 @@ impl Graph {
         // Names that are only required come after those that have a schema.
         for name in std::mem::take(&mut found.only_required) {
             found.add_name(name);
+        }
+        for &part in self.exprs.conjuncts(goals.must).iter() {
+            if let Expr::Leaf(Leaf::Names(schema)) = self.exprs.get(part) {
+                found.binding.extend(found.schemas.iter().position(|known| known == schema));
+            }
         }
         found.simple = self.simple(goals).filter(|_| found.schemas.is_empty());
         found
