@@ -321,3 +321,35 @@ fn a_refusal_names_the_budget_and_how_far_it_went() {
     let expected = "`a` at `/properties/a` cannot be enforced: the schema is too large: compiling it as far as this takes more than 250000 listed values and names";
     assert_eq!(said, [expected]);
 }
+
+/// The most memory this process has had, in MiB, where the system tells.
+fn peak_mib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib >> 10)
+}
+
+/// Every byte leads this automaton to a state it was never in. A debug build has the time to fill the memory once; with
+/// `NIGHTJAR_BYTES=150000` the text itself becomes too much, and ends.
+#[test]
+fn what_is_remembered_about_a_text_is_bounded() {
+    let n_bytes = std::env::var("NIGHTJAR_BYTES").ok().map_or(25_000, |n| n.parse().expect("a number"));
+    let schema = json!({"type": "string", "pattern": "a.{3000}b"});
+    let rules = Arc::new(Rules::schema(&schema, Policy::default()).expect("a small schema"));
+    let mut constraint = Constraint::new(rules);
+    let mut matcher = constraint.start();
+    assert!(constraint.advance(&mut matcher, b'"'));
+    let mut state = 1_u32;
+    let mut n_written = 0;
+    for _ in 0..n_bytes {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if !constraint.advance(&mut matcher, if state >> 31 == 0 { b'a' } else { b'c' }) {
+            break;
+        }
+        n_written += 1;
+    }
+    println!("{n_written} bytes, {:?} MiB", peak_mib());
+    assert!(n_written >= 25_000, "{n_written} bytes");
+    assert!(n_written == n_bytes || constraint.next_bytes(&mut matcher).is_empty(), "the end is an end");
+    assert!(peak_mib().is_none_or(|mib| mib < 1_500), "{:?} MiB", peak_mib());
+}
