@@ -168,7 +168,7 @@ fn random_texts_are_valid_and_hardly_ever_stuck() {
                     support::Written::DeadEnd(text) => {
                         stuck.push(format!("{name}: {}", String::from_utf8_lossy(&text)));
                     }
-                    support::Written::TooLong(_) => {}
+                    support::Written::TooLong(text) => assert!(text.len() >= 300, "{name}: long is long"),
                 }
             }
         }

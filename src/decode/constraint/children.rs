@@ -161,7 +161,9 @@ impl Graph {
             return None;
         }
         let mut known = vec![None; schemas.len()];
-        certain.iter().for_each(|&(idx, wanted)| known[idx] = Some(wanted));
+        for &(idx, wanted) in &certain {
+            known[idx] = Some(wanted);
+        }
         let rest: Vec<usize> = (0..schemas.len()).filter(|&idx| known[idx].is_none()).collect();
         let mut put = |exprs: &mut Exprs, idx: usize| match known[idx] {
             Some(wanted) => Some(if wanted { TRUE } else { FALSE }),

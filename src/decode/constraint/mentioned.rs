@@ -13,8 +13,10 @@ pub(super) struct Mentioned {
     /// In the schema's order, without duplicates.
     pub names: Vec<NameId>,
     pub patterns: Vec<u32>,
-    /// Schemas that names have to meet.
+    /// Schemas of names.
     pub schemas: Vec<ExprId>,
+    /// Those of them that every name has to meet, by index.
+    pub binding: Vec<usize>,
     pub required: FxHashSet<NameId>,
     /// What tells about members when nothing but a conjunction of requirements is asked.
     pub simple: Option<Simple>,
@@ -58,6 +60,11 @@ impl Graph {
         for name in std::mem::take(&mut found.only_required) {
             found.add_name(name);
         }
+        for &part in self.exprs.conjuncts(goals.must).iter() {
+            if let Expr::Leaf(Leaf::Names(schema)) = self.exprs.get(part) {
+                found.binding.extend(found.schemas.iter().position(|known| known == schema));
+            }
+        }
         found.simple = self.simple(goals).filter(|_| found.schemas.is_empty());
         found
     }
@@ -100,11 +107,7 @@ impl Graph {
                 members.named.iter().for_each(|entry| found.add_name(entry.0));
                 members.patterns.iter().for_each(|entry| found.add_pattern(entry.0));
             }
-            Leaf::Required(name) => {
-                if found.required.insert(*name) {
-                    found.only_required.push(*name);
-                }
-            }
+            Leaf::Required(name) if found.required.insert(*name) => found.only_required.push(*name),
             Leaf::Names(schema) if !found.schemas.contains(schema) => found.schemas.push(*schema),
             Leaf::UnseenMembers { table, conditions } => {
                 for seen in &self.unseen_members[*table as usize].seen {

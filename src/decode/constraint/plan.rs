@@ -285,9 +285,11 @@ impl Machine {
         false
     }
 
-    /// Whether a schema of names can no longer be met. Patterns that can no longer match only mean other members.
+    /// Whether a schema that every name has to meet no longer can be. Where names have a choice, and for patterns, that
+    /// only means other members.
     pub(super) fn names_dead(&mut self, plan: &Plan, others: &[ExprId]) -> bool {
         let schemas = &others[plan.mentioned.patterns.len()..];
-        schemas.iter().any(|&id| id == FALSE || (id != TRUE && !self.graph.text_alive(id)))
+        let mut binding = plan.mentioned.binding.iter().map(|&idx| schemas[idx]);
+        binding.any(|id| id == FALSE || (id != TRUE && !self.graph.text_alive(id)))
     }
 }

@@ -29,10 +29,9 @@ impl Cost {
     /// How much is allowed.
     pub(super) const fn limit(self) -> u64 {
         match self {
-            Self::Schemas | Self::Unevaluated => 100_000,
+            Self::Schemas | Self::Unevaluated | Self::Weight => 100_000,
             Self::Listed => 250_000,
             Self::Parts => 5_000_000,
-            Self::Weight => 100_000,
             Self::Depth => 400,
             Self::Automata => 32 << 20,
             Self::Text => 64 << 20,

@@ -160,7 +160,9 @@ impl<'s> Resources<'s> {
         depth: usize,
     ) {
         let length = pointer.len();
-        segments.iter().for_each(|segment| pointer.extend(["/", segment]));
+        for segment in segments {
+            pointer.extend(["/", segment]);
+        }
         self.scan(schema, base, pointer, depth + 1);
         pointer.truncate(length);
     }
