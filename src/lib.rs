@@ -7,6 +7,7 @@
 pub mod hash;
 pub mod config;
 pub mod scenario;
+pub mod dataset;
 pub mod inbox;
 pub mod models;
 pub mod plan;

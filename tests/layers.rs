@@ -10,6 +10,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("hash", &[]),
     ("config", &["decode::profile", "decode::constraint", "scenario", "score"]),
     ("scenario", &["hash"]),
+    ("dataset", &["scenario"]),
     ("inbox", &["hash", "scenario"]),
     ("models", &["hash"]),
     ("prompt", &["scenario"]),
@@ -58,7 +59,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("score", &["parse"]),
     ("store", &["decode::engine::frames", "hash", "parse", "scenario", "score"]),
     ("judge", &["decode::engine::frames", "parse", "plan", "score", "store"]),
-    ("report", &["scenario", "score", "store"]),
+    ("report", &["dataset", "scenario", "score", "store"]),
     (
         "daemon",
         &[
@@ -80,6 +81,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         &[
             "config",
             "daemon",
+            "dataset",
             "decode::engine::frames",
             "decode::engine::llama",
             "decode::engine::process",

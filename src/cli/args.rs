@@ -55,11 +55,7 @@ pub enum Command {
     /// Which model turns text into JSON best
     Leaderboard(Leaderboard),
     /// Check scenario and case files without running anything
-    Check {
-        /// Files, or folders of files
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-    },
+    Check(Check),
     /// What the configured model entries find
     Models,
     /// Print a JSON Schema for editors
@@ -86,6 +82,20 @@ pub enum Command {
     /// Hold one model and serve a daemon over stdin and stdout
     #[command(hide = true)]
     Worker(Worker),
+}
+
+/// Which files, and how closely.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Files, or folders of files
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Also whether each message holds what is expected of it, and what cases have in common
+    #[arg(long)]
+    pub strict: bool,
+    /// The figures of each scenario's cases instead
+    #[arg(long, conflicts_with = "strict")]
+    pub stats: bool,
 }
 
 /// Which numbers, of what.

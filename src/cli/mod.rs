@@ -76,7 +76,7 @@ fn run_configured(global: &Global, command: Command) -> anyhow::Result<Exit> {
         Command::Sweep { files } => sweep::sweep(session, &files),
         Command::Status { follow } => status::run(&session, follow),
         Command::Leaderboard(what) => leaderboard::run(&session, &what),
-        Command::Check { files } => check::run(&session, &files),
+        Command::Check(what) => check::run(&session, &what),
         Command::Models => models::run(&session),
         Command::Config { action } => show_config(&session, action),
         Command::Rescore => rescore::run(&session),

@@ -1,0 +1,210 @@
+//! Dates that follow from others: "tomorrow", "a week later", "on Friday", "at the end of the month". Reads no dates.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
+
+use super::words::weekday;
+use super::written::month_end;
+use crate::dataset::numbers::in_words;
+use crate::dataset::tokens::{Sort, Token};
+
+/// A length of time that a message names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Distance {
+    /// Onwards, or back where negative.
+    Exactly(i32),
+    Days(i32),
+    WorkingDays(i32),
+    Weeks(i32),
+    Months(i32),
+}
+
+/// What a message says of times in relation to others.
+#[derive(Debug, Default)]
+pub(super) struct Relative {
+    pub(super) distances: Vec<Distance>,
+    pub(super) weekdays: Vec<Weekday>,
+    /// Something ends, or is the last.
+    pub(super) says_end: bool,
+    pub(super) says_middle: bool,
+    pub(super) says_start: bool,
+    pub(super) says_month: bool,
+    pub(super) says_year: bool,
+    pub(super) quarters: Vec<i8>,
+    /// Calendar weeks.
+    pub(super) weeks: Vec<i8>,
+}
+
+/// Longer spans are not counted in days by people.
+const LONGEST: i64 = 1000;
+
+impl Relative {
+    pub(super) fn read(tokens: &[Token]) -> Self {
+        let mut relative = Self::default();
+        for at in 0..tokens.len() {
+            relative.read_distance(tokens, at);
+            relative.read_word(tokens, at);
+            relative.weekdays.extend(weekday(&tokens[at]));
+        }
+        relative.distances.sort_unstable();
+        relative.distances.dedup();
+        relative
+    }
+
+    fn read_word(&mut self, tokens: &[Token], at: usize) {
+        let next = tokens.get(at + 1);
+        let number = || next.and_then(Token::digits).and_then(|number| i8::try_from(number).ok());
+        match tokens[at].text {
+            "end" | "ends" | "ending" | "last" | "close" | "ultimo" | "ende" | "fin" | "fine" | "final" | "slutet" | "einde" | "through" | "out" | "whole" | "entire" | "eom" => {
+                self.says_end = true;
+            }
+            "middle" | "mid" | "mitte" | "half" => self.says_middle = true,
+            "start" | "beginning" | "begin" | "anfang" | "first" | "early" => self.says_start = true,
+            "month" | "month's" | "months" | "monat" | "monats" | "mois" | "mes" => self.says_month = true,
+            "year" | "jahr" | "jahres" | "année" | "año" => self.says_year = true,
+            "week" | "cw" | "kw" | "wk" | "vecka" | "uge" => self.weeks.extend(number()),
+            "q" => self.quarters.extend(number().filter(|quarter| (1..=4).contains(quarter))),
+            "quarter" => self.says_month = true,
+            "weekend" => self.weekdays.extend([Weekday::Saturday, Weekday::Sunday]),
+            _ => self.distances.extend(neighbour(tokens, at).map(Distance::Exactly)),
+        }
+    }
+
+    /// "two weeks", "a fortnight", "ten working days", "the next month", "5d".
+    fn read_distance(&mut self, tokens: &[Token], at: usize) {
+        let (count, used) = match tokens[at].sort {
+            Sort::Digits => (tokens[at].digits().unwrap_or(LONGEST), 1),
+            Sort::Word if is_one(tokens[at].text) => (1, 1),
+            Sort::Word => match in_words(&tokens[at..]) {
+                (values, used) if !values.is_empty() => (values[0] as i64, used),
+                _ => return self.read_bare(tokens[at].text),
+            },
+            Sort::Mark => return,
+        };
+        if count >= LONGEST {
+            return;
+        }
+        let mut working = false;
+        for token in tokens[at + used..].iter().take(4) {
+            match token.text {
+                "working" | "business" | "work" | "week-days" | "workdays" | "school" => working = true,
+                "more" | "full" | "further" | "additional" | "extra" | "calendar" | "whole" | "-" | "and" | "of" | "to" | "or" | "consecutive" | "good" | "entire" | "half" | "a" | "other" => {}
+                "day" if count == 1 => return,
+                unit => return self.distances.extend(distance(unit, count as i32, working)),
+            }
+        }
+    }
+
+    fn read_bare(&mut self, word: &str) {
+        match word {
+            "fortnight" => self.distances.push(Distance::Weeks(2)),
+            "week" | "woche" | "semaine" | "semana" => self.distances.push(Distance::Weeks(1)),
+            "month" | "monat" | "mois" => self.distances.push(Distance::Months(1)),
+            "quarter" => self.distances.push(Distance::Months(3)),
+            "year" => self.distances.push(Distance::Months(12)),
+            _ => {}
+        }
+    }
+
+    /// Every date that one step leads to from `date`.
+    pub(super) fn from(&self, date: Date) -> impl Iterator<Item = Date> {
+        self.distances.iter().flat_map(move |distance| reached(date, *distance))
+    }
+
+    /// Whether `date` is a weekday or a turn of month, year, quarter or week that is spoken of, seen from `known`.
+    pub(super) fn names(&self, date: Date, known: &[Date], within: i32) -> bool {
+        let near = |days: i32| known.iter().any(|other| (date - *other).get_days().abs() <= days);
+        let weekday = self.weekdays.contains(&date.weekday()) && near(within);
+        let week = self.weeks.contains(&date.iso_week_date().week()) && near(400);
+        let quarter = self.quarters.contains(&((date.month() + 2) / 3));
+        let is_end = month_end(date) == date;
+        let quarter_end = self.says_end && is_end && date.month() % 3 == 0 && quarter;
+        let quarter_start = date.day() == 1 && date.month() % 3 == 1 && quarter;
+        weekday || week || quarter_end || quarter_start || self.turns(date, near(62), near(366))
+    }
+
+    fn turns(&self, date: Date, month_near: bool, year_near: bool) -> bool {
+        let is_end = month_end(date) == date;
+        let end_of_month = self.says_end && self.says_month && is_end && month_near;
+        let start_of_month = self.says_start && self.says_month && date.day() == 1 && month_near;
+        let end_of_year = self.says_end && self.says_year && is_end && date.month() == 12 && year_near;
+        let middle = self.says_middle && self.says_month && date.day() == 15 && month_near;
+        end_of_month || start_of_month || end_of_year || middle
+    }
+}
+
+/// The day after or before: "tomorrow", "the next day", "the day before that", "one day later".
+fn neighbour(tokens: &[Token], at: usize) -> Option<i32> {
+    let word = |index: usize| tokens.get(index).map_or("", |token| token.text);
+    let beyond = at >= 2 && word(at - 2) == "day";
+    Some(match (word(at), word(at + 1)) {
+        ("tomorrow" | "morgen" | "demain" | "mañana" | "domani" | "amanhã" | "imorgon" | "tmrw" | "tmr" | "tomo" | "morrow", _) => {
+            if beyond { 2 } else { 1 }
+        }
+        ("yesterday" | "gestern" | "hier" | "ayer" | "ieri" | "ontem" | "igår", _) => {
+            if beyond { -2 } else { -1 }
+        }
+        ("übermorgen" | "overmorrow", _) => 2,
+        ("next" | "following", "day" | "morning") | ("day", "after" | "later" | "following") => 1,
+        ("previous" | "preceding", "day" | "evening") | ("day", "before" | "earlier") | ("eve", "of") | ("last", "night" | "evening") => -1,
+        _ => return None,
+    })
+}
+
+fn is_one(word: &str) -> bool {
+    matches!(word, "a" | "an" | "one" | "another" | "next" | "following" | "single" | "last" | "previous" | "same" | "each")
+}
+
+fn distance(unit: &str, count: i32, working: bool) -> Option<Distance> {
+    Some(match unit {
+        _ if working && unit.starts_with("day") => Distance::WorkingDays(count),
+        "workdays" | "weekdays" | "werktage" => Distance::WorkingDays(count),
+        "day" | "days" | "d" | "tag" | "tage" | "tagen" | "jour" | "jours" | "día" | "días" | "giorni" | "dias" | "dagar" | "dagen" | "dage" | "night" | "nights" | "shifts" | "mornings" | "nächte" | "nuits" | "noches" => {
+            Distance::Days(count)
+        }
+        "week" | "weeks" | "wk" | "wks" | "w" | "woche" | "wochen" | "semaine" | "semaines" | "semana" | "semanas" | "settimane" | "veckor" | "weken" | "uger" => {
+            Distance::Weeks(count)
+        }
+        "fortnight" | "fortnights" => Distance::Weeks(2 * count),
+        "month" | "months" | "mo" | "monat" | "monate" | "monaten" | "mois" | "mes" | "meses" | "mesi" | "månader" | "maanden" => Distance::Months(count),
+        "quarter" | "quarters" => Distance::Months(3 * count),
+        "year" | "years" | "jahr" | "jahre" => Distance::Months(12 * count),
+        _ => return None,
+    })
+}
+
+/// The dates at a distance, either way; people count the first day in as often as not, and a week of work ends on Friday.
+fn reached(date: Date, distance: Distance) -> Vec<Date> {
+    let days = |days: i32| date.checked_add(days.days()).ok();
+    let found: Vec<Option<Date>> = match distance {
+        Distance::Exactly(n) => vec![days(n)],
+        Distance::Days(n) => vec![days(n), days(-n), days(n - 1), days(1 - n)],
+        Distance::Weeks(n) => vec![days(7 * n), days(-7 * n), days(7 * n - 1), days(7 * n - 3), days(1 - 7 * n)],
+        Distance::WorkingDays(n) => {
+            vec![working_days(date, n), working_days(date, n - 1), working_days(date, -n)]
+        }
+        Distance::Months(n) => {
+            let later = date.checked_add(n.months()).ok();
+            let earlier = date.checked_sub(n.months()).ok();
+            let before = later.and_then(|later| later.checked_sub(1.day()).ok());
+            // From the end of February to the end of August, not to its 28th.
+            let ends = [later, earlier].map(|other| other.filter(|_| month_end(date) == date).map(month_end));
+            [vec![later, earlier, before], ends.to_vec()].concat()
+        }
+    };
+    found.into_iter().flatten().collect()
+}
+
+/// So many days on (or back), Saturdays and Sundays not counted.
+fn working_days(from: Date, count: i32) -> Option<Date> {
+    let step = count.signum();
+    let mut date = from;
+    let mut left = count.abs();
+    while left > 0 {
+        date = date.checked_add(step.days()).ok()?;
+        if !matches!(date.weekday(), Weekday::Saturday | Weekday::Sunday) {
+            left -= 1;
+        }
+    }
+    Some(date)
+}
