@@ -87,11 +87,16 @@ impl Message {
     fn lacks_number(&self, number: f64, parent: &Value) -> Option<String> {
         let small = number.fract() == 0.0 && (0.0..100.0).contains(&number);
         let grounded = self.numbers.state(number)
-            || self.numbers.imply(number)
+            || self.numbers.imply(number, self.says_each())
             || (small && self.dates.span(number as i64))
             || (number == 0.0 && self.says_none())
             || (number == 1.0 && self.says_one(parent));
         (!grounded).then(|| "the message states no such number, in digits or in words, and no two that make it up".into())
+    }
+
+    /// Whether numbers are multiplied.
+    fn says_each(&self) -> bool {
+        words(&self.plain).any(|word| matches!(word, "each" | "apiece" | "per" | "every" | "times" | "je" | "chacun" | "cada"))
     }
 
     fn says_none(&self) -> bool {
@@ -107,32 +112,41 @@ impl Message {
 
     fn lacks_text(&self, text: &str) -> Option<String> {
         let value = plain(text);
-        if holds(&self.plain, value.trim()) {
+        let value = value.trim();
+        let plurals = [value.to_owned(), format!("{value}s"), format!("{value}es")];
+        if plurals.iter().any(|form| holds(&self.plain, form)) {
             return None;
         }
-        let all: Vec<&str> = words(&value).collect();
+        let all: Vec<&str> = words(value).collect();
+        // Codes, addresses and single words are one thing, whatever marks they hold.
+        if !value.contains(' ') && !self.has_form(&all) {
+            return Some("the message does not hold it".into());
+        }
         let free = all.len() >= FREE_TEXT_WORDS || (all.len() >= 3 && value.trim_end().ends_with(['.', '!', '?']));
         let counted: Vec<&str> = all.into_iter().filter(|word| !free || is_content(word)).collect();
-        let missing: Vec<&str> = counted.iter().copied().filter(|word| !self.has(word)).collect();
+        let missing: Vec<&str> = counted.iter().copied().filter(|word| !self.has(word, free)).collect();
         let needed = if free { (counted.len() as f64 * ENOUGH_WORDS).ceil() as usize } else { counted.len() };
         if !counted.is_empty() && counted.len() - missing.len() >= needed {
             return None;
         }
-        Some(match (free, counted.len()) {
-            (true, n) => format!(
-                "the message has {} of its {n} content words, {needed} are needed; it lacks {}",
-                n - missing.len(),
-                missing.join(", ")
-            ),
-            (false, 0 | 1) => "the message does not hold it".into(),
-            (false, _) => format!("the message does not hold it, and lacks {}", missing.join(", ")),
+        let n = counted.len();
+        let missing_words = missing.join(", ");
+        Some(if free {
+            let found = n - missing.len();
+            format!("the message has {found} of its {n} content words, {needed} are needed; it lacks {missing_words}")
+        } else {
+            format!("the message does not hold it, and lacks {missing_words}")
         })
     }
 
-    /// Names and codes have no other forms; words do.
-    fn has(&self, word: &str) -> bool {
+    /// Whether a single word is in the message in another form.
+    fn has_form(&self, parts: &[&str]) -> bool {
+        matches!(parts, [word] if self.has(word, false))
+    }
+
+    /// Words of free text need only be alike; names, codes and things allow no more than a plural.
+    fn has(&self, word: &str, free: bool) -> bool {
         let stem = stem(word);
-        let exact = word.chars().any(|c| c.is_ascii_digit());
-        self.stems.iter().any(|own| if exact { *own == stem } else { same_word(own, &stem) })
+        self.stems.iter().any(|own| if free { same_word(own, &stem) } else { *own == stem })
     }
 }

@@ -135,7 +135,8 @@ mod tests {
     #[test]
     fn twenty_cases_with_few_values_make_an_enumeration_and_values_of_their_own_identify() {
         let cases = |n: usize| -> Vec<Value> {
-            (0..n).map(|i| json!({"severity": ["High", "Low"][i % 2], "id": i.to_string(), "day": "01.01.2024", "n": i, "none": null})).collect()
+            let severity = ["High", "Low"];
+            (0..n).map(|i| json!({"severity": severity[i % 2], "id": i.to_string(), "day": "01.01.2024", "n": i, "none": null})).collect()
         };
         let (few, many) = (cases(19), cases(20));
         assert!(!Kinds::of(None, &few).is_enumeration("/severity"));

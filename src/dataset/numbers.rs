@@ -5,6 +5,12 @@ use super::tokens::{Sort, Token};
 /// Larger than rounding in sums of cents, smaller than any difference that counts.
 const SAME: f64 = 1e-6;
 
+/// Sums are made of numbers that are at least this part of one another.
+const COUNTS: f64 = 0.01;
+
+/// The smallest number that two others can make up.
+const LEAST_IMPLIED: f64 = 100.0;
+
 /// What a message says in numbers.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
@@ -33,14 +39,18 @@ impl Numbers {
         self.values.iter().any(|value| same(*value, wanted))
     }
 
-    /// Whether it is the sum, the difference or the product of two that are stated.
-    pub(super) fn imply(&self, wanted: f64) -> bool {
-        let pair = |(index, left): (usize, &f64)| {
-            self.values[index + 1..].iter().any(|right| {
-                same(left + right, wanted) || same((left - right).abs(), wanted) || same(left * right, wanted)
-            })
+    /// Whether it is the sum, the difference or the product of two that are stated. Small numbers are made up by any two (but
+    /// for products, where the message `multiplies`), and large ones differ by any small one, so neither is asked for.
+    pub(super) fn imply(&self, wanted: f64, multiplies: bool) -> bool {
+        let made_of = |left: f64, right: f64| {
+            let counts = left.min(right) >= left.max(right) * COUNTS;
+            let sum = counts && wanted >= LEAST_IMPLIED && (same(left + right, wanted) || same((left - right).abs(), wanted));
+            sum || (left.min(right) > 1.0 && same(left * right, wanted))
         };
-        self.values.iter().enumerate().any(pair)
+        let with_later = |(index, left): (usize, &f64)| {
+            self.values[index + 1..].iter().any(|right| made_of(*left, *right))
+        };
+        (multiplies || wanted >= LEAST_IMPLIED) && self.values.iter().enumerate().any(with_later)
     }
 }
 
@@ -105,7 +115,7 @@ fn are_thousands(groups: &[&str]) -> bool {
 
 fn scale(word: &str) -> Option<f64> {
     Some(match word {
-        "k" | "tsd" | "thousand" | "thousands" | "grand" | "tausend" | "mille" | "mil" | "mila" | "tusen" | "duizend" => 1e3,
+        "k" | "thou" | "tsd" | "thousand" | "thousands" | "grand" | "tausend" | "mille" | "mil" | "mila" | "tusen" | "duizend" => 1e3,
         "m" | "mn" | "mio" | "mil." | "million" | "millions" | "millionen" | "miljoen" | "miljoner" | "millones" | "milioni" => 1e6,
         "bn" | "billion" => 1e9,
         "lakh" | "lakhs" | "lac" => 1e5,
@@ -116,7 +126,7 @@ fn scale(word: &str) -> Option<f64> {
     })
 }
 
-/// A cardinal word below a hundred.
+/// An English cardinal below a hundred.
 pub(super) fn small(word: &str) -> Option<f64> {
     const WORDS: [&str; 21] = [
         "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
@@ -126,30 +136,34 @@ pub(super) fn small(word: &str) -> Option<f64> {
     if let Some(index) = WORDS.iter().position(|known| *known == word) {
         return Some(index as f64);
     }
-    if let Some(index) = TENS.iter().position(|known| *known == word) {
-        return Some(index as f64 * 10.0 + 20.0);
-    }
-    foreign(word)
+    TENS.iter().position(|known| *known == word).map(|index| index as f64 * 10.0 + 20.0)
 }
 
-/// The first dozen in languages that a message may fall into; and some words for two.
+/// The first dozen, twenty and thirty in languages that a message may fall into, and some words for two. Several are other
+/// words in English ("due", "sex").
 fn foreign(word: &str) -> Option<f64> {
-    const LISTS: [&str; 12] = [
-        "ein eine einen einem einer eins un une uno una um uma en ett een single jeden",
-        "zwei deux dos due dois duas två to twee couple pair both twin zwo dva",
-        "drei trois tres tre três trzy drie trio",
-        "vier quatre cuatro quattro quatro fyra fire cztery",
-        "fünf cinq cinco cinque fem vijf pięć",
-        "sechs six seis sei sex seks zes sześć",
-        "sieben sept siete sette sete sju syv zeven siedem",
-        "acht huit ocho otto oito åtta otte osiem",
-        "neun neuf nueve nove nio ni negen dziewięć",
-        "zehn dix diez dieci dez tio ti tien dziesięć",
-        "elf onze once undici elva elleve",
-        "zwölf douze doce dodici doze tolv twaalf dutzend douzaine docena",
+    const LISTS: [(&str, f64); 14] = [
+        ("ein eine einen einem einer eins une uno una en ett een single jeden", 1.0),
+        ("zwei deux dos dois duas due två to twee couple pair both twin zwo dva dwie dwa", 2.0),
+        ("drei trois tres tre três trzy drie trio", 3.0),
+        ("vier quatre cuatro quattro quatro fyra fire cztery", 4.0),
+        ("fünf cinq cinco cinque fem vijf pięć", 5.0),
+        ("sechs seis sei sex seks zes sześć", 6.0),
+        ("sieben sept siete sette sete sju syv zeven siedem", 7.0),
+        ("acht huit ocho otto oito åtta otte osiem", 8.0),
+        ("neun neuf nueve nove nio ni negen dziewięć", 9.0),
+        ("zehn dix diez dieci dez tio ti tien dziesięć", 10.0),
+        ("elf onze once undici elva elleve", 11.0),
+        ("zwölf douze doce dodici doze tolv twaalf dutzend douzaine docena", 12.0),
+        ("zwanzig vingt veinte venti vinte tjugo twintig dwadzieścia", 20.0),
+        ("dreißig trente treinta trenta trinta trettio dertig", 30.0),
     ];
-    let has = |list: &&str| list.split(' ').any(|known| known == word);
-    LISTS.iter().position(has).map(|index| index as f64 + 1.0)
+    LISTS.iter().find(|(list, _)| list.split(' ').any(|known| known == word)).map(|(_, value)| *value)
+}
+
+/// A cardinal word below a hundred in any language.
+fn cardinal(word: &str) -> Option<f64> {
+    small(word).or_else(|| foreign(word))
 }
 
 /// A number in words: its value, and the tokens that it takes.
@@ -178,6 +192,8 @@ pub(super) fn in_words(tokens: &[Token]) -> (Vec<f64>, usize) {
 #[derive(Default)]
 struct Words {
     started: bool,
+    /// What the next digit after "point" counts.
+    digit: Option<f64>,
     total: f64,
     current: f64,
     /// What may still be added: less than this.
@@ -196,17 +212,21 @@ impl Words {
         match joint {
             "of" => self.factor > 0.0 && (next == "a" || scale(next).is_some()),
             "and" if next == "a" || next == "half" => self.current > 0.0 || self.total > 0.0,
-            "and" => self.room >= 100.0 && small(next).is_some() && (self.current >= 100.0 || self.total > 0.0),
-            _ => small(next).is_some() || scale(next).is_some(),
+            "and" => self.room >= 100.0 && cardinal(next).is_some() && (self.current >= 100.0 || self.total > 0.0),
+            _ => cardinal(next).is_some() || scale(next).is_some(),
         }
     }
 
     fn take(&mut self, word: &str, next: &str) -> bool {
         let taken = match word {
             "half" | "quarter" | "quarters" => self.take_fraction(word),
+            "point" => {
+                self.digit = Some(0.1).filter(|_| self.started && cardinal(next).is_some_and(|digit| digit < 10.0));
+                self.digit.is_some()
+            }
             "a" | "an" => scale(next).is_some() || matches!(next, "half" | "quarter" | "couple" | "pair" | "hundred"),
-            _ => match (small(word), scale(word)) {
-                (Some(value), _) => self.take_small(value),
+            _ => match (cardinal(word), scale(word)) {
+                (Some(value), _) => self.take_cardinal(value),
                 (None, Some(scale)) => self.take_scale(scale),
                 (None, None) => false,
             },
@@ -215,7 +235,12 @@ impl Words {
         taken
     }
 
-    fn take_small(&mut self, value: f64) -> bool {
+    fn take_cardinal(&mut self, value: f64) -> bool {
+        if let Some(digit) = self.digit {
+            self.current += value * digit;
+            self.digit = Some(digit / 10.0);
+            return value < 10.0;
+        }
         let size = if value >= 10.0 { 100.0 } else { 10.0 };
         if self.started && self.current != 0.0 && (value <= 0.0 || size > self.room) {
             return false;
@@ -233,7 +258,7 @@ impl Words {
             (0.0, _) => 1.0,
             (current, factor) => current + factor,
         };
-        self.factor = 0.0;
+        (self.factor, self.digit) = (0.0, None);
         if scale <= 100.0 {
             self.current = count * scale;
             self.room = 100.0;
@@ -272,7 +297,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_every_notation() {
-        let table: [(&str, f64); 34] = [
+        let table: [(&str, f64); 36] = [
             ("18,500 euros", 18500.0),
             ("CHF 1,250,000", 1_250_000.0),
             ("1.250.000", 1_250_000.0),
@@ -307,6 +332,8 @@ mod tests {
             ("fifteen dip nets", 15.0),
             ("twenty twenty-five", 25.0),
             ("zwölf Laptops", 12.0),
+            ("five point six million yen", 5_600_000.0),
+            ("46 thou", 46000.0),
         ];
         for (text, value) in table {
             assert!(stated(text).iter().any(|got| same(*got, value)), "{text}: {:?}", stated(text));
@@ -318,7 +345,9 @@ mod tests {
         for (text, value) in [("18,500", 18.0), ("1,250,000", 250.0), ("fifty-eight thousand two hundred", 58.0), ("a dozen", 1.0), ("ninety thousand", 90.0), ("four hundred and five", 5.0)] {
             assert!(!stated(text).iter().any(|got| same(*got, value)), "{text}: {:?}", stated(text));
         }
-        let numbers = Numbers::read(&tokens("41,000 for the mast and 22,800 for the rest"));
-        assert!(numbers.imply(63800.0) && !numbers.state(63800.0) && !numbers.imply(63900.0));
+        let numbers = Numbers::read(&tokens("41,000 for the mast and 22,800 for the rest, plus 25 boards and 2 motors"));
+        assert!(numbers.imply(63800.0, false) && !numbers.state(63800.0) && !numbers.imply(63900.0, false));
+        assert!(numbers.imply(50.0, true) && !numbers.imply(50.0, false) && !numbers.imply(27.0, true));
+        assert!(!numbers.imply(41025.0, false), "a small number makes no large one");
     }
 }

@@ -129,7 +129,6 @@ mod tests {
             ("crashes", "crashed"),
             ("exporting", "export"),
             ("stopped", "stops"),
-            ("lenses", "lens"),
             ("glasses", "glass"),
             ("recognised", "recognises"),
             ("freezing", "freezes"),

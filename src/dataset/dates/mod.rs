@@ -12,8 +12,9 @@ use super::tokens::Token;
 use relative::Relative;
 use written::Written;
 
-/// A weekday is meant within so many days of a date that is stated.
-const WEEKDAY_REACH: i32 = 14;
+/// A weekday is meant within so many days of a date that is stated, or that is a step away from it. A week on it has come
+/// round again.
+const WEEKDAY_REACH: i32 = 6;
 
 /// What a message says of dates.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl Dates {
         self.stated.contains(&date) || self.assembled.contains(&date) || self.follows(date)
     }
 
-    /// By a weekday, a turn of the month, or one or two distances from what is stated.
+    /// By a weekday, a turn of the month, or a distance from what is stated, and the day beside that.
     fn follows(&self, date: Date) -> bool {
         let month_named = self.months.contains(&(date.year(), date.month()));
         let is_end = date.day() == date.days_in_month();
@@ -57,10 +58,11 @@ impl Dates {
         if self.relative.names(date, &known, WEEKDAY_REACH) {
             return true;
         }
-        let once: Vec<Date> = known.iter().flat_map(|known| self.relative.from(*known)).collect();
-        once.contains(&date)
-            || self.relative.names(date, &once, 7)
-            || once.iter().any(|once| self.relative.from(*once).any(|twice| twice == date))
+        let away: Vec<Date> = known.iter().flat_map(|known| self.relative.away_from(*known)).collect();
+        let is_beside = |other: &Date| self.relative.beside(*other).any(|beside| beside == date);
+        away.contains(&date)
+            || known.iter().chain(&away).any(is_beside)
+            || self.relative.names(date, &away, WEEKDAY_REACH)
     }
 
     /// Whether a small number is how many days lie between two dates or weekdays that are spoken of; the nights of a stay

@@ -19,6 +19,18 @@ pub(super) enum Distance {
     Months(i32),
 }
 
+impl Distance {
+    fn doubled(self) -> Option<Self> {
+        match self {
+            Self::Exactly(_) => None,
+            Self::Days(n) => Some(Self::Days(2 * n)),
+            Self::WorkingDays(n) => Some(Self::WorkingDays(2 * n)),
+            Self::Weeks(n) => Some(Self::Weeks(2 * n)),
+            Self::Months(n) => Some(Self::Months(2 * n)),
+        }
+    }
+}
+
 /// What a message says of times in relation to others.
 #[derive(Debug, Default)]
 pub(super) struct Relative {
@@ -46,6 +58,10 @@ impl Relative {
             relative.read_word(tokens, at);
             relative.weekdays.extend(weekday(&tokens[at]));
         }
+        if tokens.iter().any(|token| matches!(token.text, "double" | "twice" | "doubled")) {
+            let doubled = relative.distances.iter().filter_map(|distance| distance.doubled()).collect::<Vec<_>>();
+            relative.distances.extend(doubled);
+        }
         relative.distances.sort_unstable();
         relative.distances.dedup();
         relative
@@ -66,7 +82,7 @@ impl Relative {
             "q" => self.quarters.extend(number().filter(|quarter| (1..=4).contains(quarter))),
             "quarter" => self.says_month = true,
             "weekend" => self.weekdays.extend([Weekday::Saturday, Weekday::Sunday]),
-            _ => self.distances.extend(neighbour(tokens, at).map(Distance::Exactly)),
+            _ => self.distances.extend(neighbour(tokens, at).into_iter().map(Distance::Exactly)),
         }
     }
 
@@ -106,9 +122,16 @@ impl Relative {
         }
     }
 
-    /// Every date that one step leads to from `date`.
-    pub(super) fn from(&self, date: Date) -> impl Iterator<Item = Date> {
-        self.distances.iter().flat_map(move |distance| reached(date, *distance))
+    /// Every date that a span of time leads to from `date`.
+    pub(super) fn away_from(&self, date: Date) -> impl Iterator<Item = Date> {
+        let spans = self.distances.iter().filter(|distance| !matches!(distance, Distance::Exactly(_)));
+        spans.flat_map(move |distance| reached(date, *distance))
+    }
+
+    /// The dates next to `date` that are spoken of ("the day after").
+    pub(super) fn beside(&self, date: Date) -> impl Iterator<Item = Date> {
+        let beside = self.distances.iter().filter(|distance| matches!(distance, Distance::Exactly(_)));
+        beside.flat_map(move |distance| reached(date, *distance))
     }
 
     /// Whether `date` is a weekday or a turn of month, year, quarter or week that is spoken of, seen from `known`.
@@ -133,22 +156,27 @@ impl Relative {
     }
 }
 
-/// The day after or before: "tomorrow", "the next day", "the day before that", "one day later".
-fn neighbour(tokens: &[Token], at: usize) -> Option<i32> {
+/// How far "tomorrow", "the next day" or "the day before that" reaches; both ways where the date that is stated may be either
+/// end ("yesterday (1 October)").
+fn neighbour(tokens: &[Token], at: usize) -> Vec<i32> {
     let word = |index: usize| tokens.get(index).map_or("", |token| token.text);
     let beyond = at >= 2 && word(at - 2) == "day";
-    Some(match (word(at), word(at + 1)) {
-        ("tomorrow" | "morgen" | "demain" | "mañana" | "domani" | "amanhã" | "imorgon" | "tmrw" | "tmr" | "tomo" | "morrow", _) => {
-            if beyond { 2 } else { 1 }
+    match (word(at), word(at + 1)) {
+        (
+            "tomorrow" | "morgen" | "demain" | "mañana" | "domani" | "amanhã" | "imorgon" | "tmrw" | "tmr" | "morrow" | "yesterday"
+            | "gestern" | "hier" | "ayer" | "ieri" | "ontem" | "igår",
+            _,
+        ) => {
+            if beyond { vec![2, -2] } else { vec![1, -1] }
         }
-        ("yesterday" | "gestern" | "hier" | "ayer" | "ieri" | "ontem" | "igår", _) => {
-            if beyond { -2 } else { -1 }
-        }
-        ("übermorgen" | "overmorrow", _) => 2,
-        ("next" | "following", "day" | "morning") | ("day", "after" | "later" | "following") => 1,
-        ("previous" | "preceding", "day" | "evening") | ("day", "before" | "earlier") | ("eve", "of") | ("last", "night" | "evening") => -1,
-        _ => return None,
-    })
+        ("übermorgen" | "overmorrow", _) => vec![2],
+        ("next" | "following", "day" | "morning") | ("day", "after" | "later" | "following") => vec![1],
+        ("previous" | "preceding", "day" | "evening")
+        | ("day", "before" | "earlier")
+        | ("eve", "of")
+        | ("last", "night" | "evening") => vec![-1],
+        _ => Vec::new(),
+    }
 }
 
 fn is_one(word: &str) -> bool {
@@ -178,8 +206,8 @@ fn reached(date: Date, distance: Distance) -> Vec<Date> {
     let days = |days: i32| date.checked_add(days.days()).ok();
     let found: Vec<Option<Date>> = match distance {
         Distance::Exactly(n) => vec![days(n)],
-        Distance::Days(n) => vec![days(n), days(-n), days(n - 1), days(1 - n)],
-        Distance::Weeks(n) => vec![days(7 * n), days(-7 * n), days(7 * n - 1), days(7 * n - 3), days(1 - 7 * n)],
+        Distance::Days(n) => vec![days(n), days(-n), days(n - 1)],
+        Distance::Weeks(n) => vec![days(7 * n), days(-7 * n), days(7 * n - 1), days(7 * n - 3)],
         Distance::WorkingDays(n) => {
             vec![working_days(date, n), working_days(date, n - 1), working_days(date, -n)]
         }

@@ -8,18 +8,18 @@ use crate::dataset::tokens::{Sort, Token};
 /// By month; what begins a word as well as the word itself. Words that mean something else in English ("ago", "out") are
 /// left out.
 const MONTHS: [&str; 12] = [
-    "january jan jänner januar januari janvier janv enero gennaio gen janeiro ene leden ledna styczeń stycznia ocak tammikuu tammikuuta janúar",
-    "february feb februar februari février févr fév febrero febbraio fevereiro února luty lutego şubat helmikuu helmikuuta febrúar",
-    "march mar märz mrz maart mars marzo março března marzec marca mart maaliskuu maaliskuuta",
-    "april apr avril avr abril aprile dubna kwiecień kwietnia nisan huhtikuu huhtikuuta apríl",
-    "may mai mayo maggio maio mei maj maja mayıs května toukokuu toukokuuta maí",
-    "june jun juni juin junio giugno giu junho czerwiec czerwca června haziran kesäkuu kesäkuuta júní",
-    "july jul juli juillet juil julio luglio lug julho lipiec lipca července temmuz heinäkuu heinäkuuta júlí",
-    "august aug août aout agosto augusti augustus sierpień sierpnia srpna ağustos elokuu elokuuta ágúst",
-    "september sep sept septembre septiembre settembre setembro wrzesień września září eylül syyskuu syyskuuta",
-    "october oct okt oktober octobre octubre ottobre ott outubro październik października října ekim lokakuu lokakuuta október",
-    "november nov novembre noviembre novembro listopad listopada listopadu kasım marraskuu marraskuuta nóvember",
-    "december dec dez dezember décembre déc diciembre dicembre dic dezembro grudzień grudnia prosince aralık joulukuu joulukuuta desember des",
+    "january jan jänner januar januari janvier janv enero gennaio gen janeiro ene leden ledna styczeń stycznia ocak tammikuu tammikuuta janúar ianuarie gener január января ιανουαρίου",
+    "february feb februar februari février févr fév febrero febbraio fevereiro února luty lutego şubat helmikuu helmikuuta febrúar februarie febrer február февраля φεβρουαρίου",
+    "march mar märz mrz maart mars marzo março března marzec marca mart maaliskuu maaliskuuta marts martie març március марта μαρτίου brezna března",
+    "april apr avril avr abril aprile dubna kwiecień kwietnia nisan huhtikuu huhtikuuta apríl aprilie április апреля απριλίου",
+    "may mai mayo maggio maio mei maj maja mayıs května toukokuu toukokuuta maí maig május мая μαΐου",
+    "june jun juni juin junio giugno giu junho czerwiec czerwca června haziran kesäkuu kesäkuuta júní iunie juny június июня ιουνίου",
+    "july jul juli juillet juil julio luglio lug julho lipiec lipca července temmuz heinäkuu heinäkuuta júlí iulie juliol július июля ιουλίου",
+    "august aug août aout agosto augusti augustus sierpień sierpnia srpna ağustos elokuu elokuuta ágúst agost augusztus августа αυγούστου",
+    "september sep sept septembre septiembre settembre setembro wrzesień września září eylül syyskuu syyskuuta septembrie szeptember сентября σεπτεμβρίου",
+    "october oct okt oktober octobre octubre ottobre ott outubro październik października října ekim lokakuu lokakuuta október octombrie октября οκτωβρίου",
+    "november nov novembre noviembre novembro listopad listopada listopadu kasım marraskuu marraskuuta nóvember noiembrie ноября νοεμβρίου",
+    "december dec dez dezember décembre déc diciembre dicembre dic dezembro grudzień grudnia prosince aralık joulukuu joulukuuta desember des decembrie декабря δεκεμβρίου",
 ];
 
 const WEEKDAYS: [(Weekday, &str); 7] = [

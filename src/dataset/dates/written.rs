@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::civil::{Date, Weekday, date};
 
 use super::words::{feast, is_connector, is_ordinal_ending, month, ordinal, roman, weekday};
-use crate::dataset::numbers::in_words;
+use crate::dataset::numbers::{in_words, small};
 use crate::dataset::tokens::{Sort, Token};
 
 /// How far a list of days may stand from its month, in tokens.
@@ -106,6 +106,10 @@ impl Written {
         {
             self.years.insert(year as i16 + 2000);
         }
+        let after_year = at > 0 && tokens[at - 1].is_word("year");
+        if let Some(short) = in_words(&tokens[at..]).0.first().filter(|short| after_year && (10.0..60.0).contains(*short)) {
+            self.years.insert(*short as i16 + 2000);
+        }
         if token.is_word("twenty") || token.is_word("two") {
             self.years.extend(year_in_words(&tokens[at..]));
         }
@@ -115,6 +119,7 @@ impl Written {
     fn read_digits(&mut self, tokens: &[Token], at: usize) {
         let part = |index: usize| tokens.get(at + index);
         let Some(first) = tokens[at].digits() else { return };
+        self.read_ideographs(tokens, at, first);
         if tokens[at].text.len() == 8 {
             self.add(first / 10_000, first / 100 % 100, first % 100);
             self.add(first % 10_000, first / 10_000 % 100, first / 1_000_000);
@@ -125,7 +130,9 @@ impl Written {
             return self.read_spaced(tokens, at, first);
         }
         let Some(second) = second.digits().or_else(|| roman(second.text).map(i64::from)) else { return };
-        let third = part(3).filter(|mark| mark.text == separator.text && !mark.gap).and(part(4)).and_then(|third| Some((third.digits()?, third.text.len())));
+        // Swedes write 3/1-25.
+        let goes_on = |mark: &&Token| !mark.gap && (mark.text == separator.text || (separator.text == "/" && mark.text == "-"));
+        let third = part(3).filter(goes_on).and(part(4)).and_then(|third| Some((third.digits()?, third.text.len())));
         match third {
             _ if separator.text == "," => {}
             Some((third, _)) if tokens[at].text.len() == 4 => self.add(first, second, third),
@@ -142,6 +149,17 @@ impl Written {
                     self.add_day_of_month(second, first);
                 }
             }
+        }
+    }
+
+    /// `2024年1月26日`, `1月26日`.
+    fn read_ideographs(&mut self, tokens: &[Token], at: usize, first: i64) {
+        let sign = |index: usize, signs: [char; 2]| tokens.get(at + index).is_some_and(|token| token.text.starts_with(signs));
+        let number = |index: usize| tokens.get(at + index).and_then(Token::digits);
+        match (number(2), number(4)) {
+            (Some(month), Some(day)) if sign(1, ['年', '년']) && sign(3, ['月', '월']) => self.add(first, month, day),
+            (Some(day), _) if sign(1, ['月', '월']) && sign(3, ['日', '일']) => self.add_day_of_month(day, first),
+            _ => {}
         }
     }
 
@@ -195,9 +213,11 @@ fn is_year(year: i64) -> bool {
 fn year_in_words(tokens: &[Token]) -> Option<i16> {
     let (first, used) = in_words(tokens);
     let first = *first.first()?;
-    let second = tokens.get(used..).map(in_words).and_then(|(values, _)| values.first().copied());
+    // "an' nineteen"
+    let joints = tokens[used..].iter().take_while(|token| matches!(token.text, "an" | "n" | "and" | "'")).count();
+    let second = tokens.get(used + joints..).map(in_words).and_then(|(values, _)| values.first().copied());
     let year = match second {
-        Some(second) if first == 20.0 && (10.0..60.0).contains(&second) => 2000.0 + second,
+        Some(second) if (first == 20.0 || first == 2000.0) && (10.0..60.0).contains(&second) => 2000.0 + second,
         _ => first,
     };
     is_year(year as i64).then_some(year as i16)
@@ -212,7 +232,7 @@ fn day_at(tokens: &[Token], at: usize) -> Option<(i64, usize)> {
     let is_clock = |mark: Option<&Token>| mark.is_some_and(|mark| mark.is_mark(":") && !mark.gap);
     match token.sort {
         Sort::Digits if token.text.len() <= 2 && !is_clock(tokens.get(at + 1)) => Some((token.digits()?, 1)),
-        Sort::Word => {
+        Sort::Word if small(token.text).is_some() => {
             let (values, used) = in_words(&tokens[at..]);
             values.first().map(|value| (*value as i64, used))
         }
@@ -250,7 +270,10 @@ fn days_and_year_after(tokens: &[Token], at: usize, has_days: bool) -> (Vec<i64>
         if let Some(year) = token.digits().filter(|year| token.text.len() == 4 && is_year(*year)) {
             return (days, Some(year));
         }
-        let is_short = token.text.len() == 2 && token.digits().is_some_and(|year| is_year(year + 2000));
+        let whole_year_follows = tokens[right + 1..].iter().take(2).any(|next| next.text.len() == 4 && next.digits().is_some());
+        let is_short = token.text.len() == 2
+            && token.digits().is_some_and(|year| is_year(year + 2000))
+            && !whole_year_follows;
         if is_short && (tokens[right - 1].is_mark("'") || (has_days && days.is_empty() && right <= at + 2)) {
             return (days, token.digits().map(|year| year + 2000));
         }
@@ -258,16 +281,16 @@ fn days_and_year_after(tokens: &[Token], at: usize, has_days: bool) -> (Vec<i64>
             return (days, Some(i64::from(year)));
         }
         match day_at(tokens, right) {
-            // After "14 May", further numbers belong to something else.
-            Some((day, used)) if !has_days => {
+            Some((day, used)) => {
                 days.push(day);
                 right += used;
             }
             None if is_connector(token) => right += 1,
-            _ => break,
+            None => break,
         }
     }
-    (days, None)
+    // After "14 May", further numbers belong to something else, unless a year follows: "room 3 May 14, 2024".
+    (if has_days { Vec::new() } else { days }, None)
 }
 
 /// A value of `expected` that is a date: `14.05.2024`, `2024-05-14`, `14/05/2024`; an error where its shape is a date's and
