@@ -23,7 +23,7 @@ pub(super) struct Dates {
     stated: Vec<Date>,
     /// A day alone with month and year elsewhere.
     assembled: Vec<Date>,
-    /// The end of a month that is named without a day.
+    /// Months named without a day, whose end or middle may be meant.
     months: Vec<(i16, i8)>,
     relative: Relative,
     weekdays: Vec<jiff::civil::Weekday>,
@@ -51,7 +51,8 @@ impl Dates {
     fn follows(&self, date: Date) -> bool {
         let month_named = self.months.contains(&(date.year(), date.month()));
         let is_end = date.day() == date.days_in_month();
-        if month_named && ((is_end && self.relative.says_end) || (date.day() == 15 && self.relative.says_middle)) {
+        let its_end = is_end && self.relative.month_ends.contains(&date.month());
+        if month_named && (its_end || (date.day() == 15 && self.relative.says_middle)) {
             return true;
         }
         let known: Vec<Date> = self.stated.iter().chain(&self.assembled).copied().collect();

@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use super::words::weekday;
+use super::words::{month, weekday};
 use super::written::month_end;
 use crate::dataset::numbers::in_words;
 use crate::dataset::tokens::{Sort, Token};
@@ -38,14 +38,21 @@ pub(super) struct Relative {
     pub(super) weekdays: Vec<Weekday>,
     /// Something ends, or is the last.
     pub(super) says_end: bool,
+    /// Months whose end is spoken of.
+    pub(super) month_ends: Vec<i8>,
+    /// The end of a month without a name.
+    pub(super) says_month_end: bool,
+    pub(super) says_year_end: bool,
     pub(super) says_middle: bool,
     pub(super) says_start: bool,
     pub(super) says_month: bool,
-    pub(super) says_year: bool,
     pub(super) quarters: Vec<i8>,
     /// Calendar weeks.
     pub(super) weeks: Vec<i8>,
 }
+
+/// Words that belong together stand so near to one another.
+const CLOSE: usize = 4;
 
 /// Longer spans are not counted in days by people.
 const LONGEST: i64 = 1000;
@@ -73,17 +80,28 @@ impl Relative {
         match tokens[at].text {
             "end" | "ends" | "ending" | "last" | "close" | "ultimo" | "ende" | "fin" | "fine" | "final" | "slutet" | "einde" | "through" | "out" | "whole" | "entire" | "eom" => {
                 self.says_end = true;
+                self.read_end(tokens, at);
             }
             "middle" | "mid" | "mitte" | "half" => self.says_middle = true,
             "start" | "beginning" | "begin" | "anfang" | "first" | "early" => self.says_start = true,
-            "month" | "month's" | "months" | "monat" | "monats" | "mois" | "mes" => self.says_month = true,
-            "year" | "jahr" | "jahres" | "année" | "año" => self.says_year = true,
+            word if is_month(word) => self.says_month = true,
             "week" | "cw" | "kw" | "wk" | "vecka" | "uge" => self.weeks.extend(number()),
             "q" => self.quarters.extend(number().filter(|quarter| (1..=4).contains(quarter))),
-            "quarter" => self.says_month = true,
             "weekend" => self.weekdays.extend([Weekday::Saturday, Weekday::Sunday]),
             _ => self.distances.extend(neighbour(tokens, at).into_iter().map(Distance::Exactly)),
         }
+    }
+
+    /// "the end of June", "the last day of the month", "month's end".
+    fn read_end(&mut self, tokens: &[Token], at: usize) {
+        let after = tokens[at + 1..].iter().take(CLOSE);
+        let around = tokens[at.saturating_sub(CLOSE - 1)..at].iter().chain(after.clone());
+        self.month_ends.extend(after.filter_map(month));
+        for token in around {
+            self.says_month_end |= is_month(token.text);
+            self.says_year_end |= is_year(token.text);
+        }
+        self.says_month_end |= tokens[at].text == "eom";
     }
 
     /// "two weeks", "a fortnight", "ten working days", "the next month", "5d".
@@ -148,9 +166,9 @@ impl Relative {
 
     fn turns(&self, date: Date, month_near: bool, year_near: bool) -> bool {
         let is_end = month_end(date) == date;
-        let end_of_month = self.says_end && self.says_month && is_end && month_near;
+        let end_of_month = self.says_month_end && is_end && month_near;
         let start_of_month = self.says_start && self.says_month && date.day() == 1 && month_near;
-        let end_of_year = self.says_end && self.says_year && is_end && date.month() == 12 && year_near;
+        let end_of_year = self.says_year_end && is_end && date.month() == 12 && year_near;
         let middle = self.says_middle && self.says_month && date.day() == 15 && month_near;
         end_of_month || start_of_month || end_of_year || middle
     }
@@ -177,6 +195,14 @@ fn neighbour(tokens: &[Token], at: usize) -> Vec<i32> {
         | ("last", "night" | "evening") => vec![-1],
         _ => Vec::new(),
     }
+}
+
+fn is_month(word: &str) -> bool {
+    matches!(word, "month" | "months" | "monat" | "monats" | "mois" | "mes" | "mese" | "månaden" | "maand")
+}
+
+fn is_year(word: &str) -> bool {
+    matches!(word, "year" | "jahr" | "jahres" | "année" | "año" | "anno" | "året" | "jaar")
 }
 
 fn is_one(word: &str) -> bool {
