@@ -17,6 +17,7 @@ pub mod parse;
 pub mod score;
 pub mod store;
 pub mod judge;
+pub mod generate;
 pub mod report;
 pub mod daemon;
 pub mod cli;

@@ -59,6 +59,18 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("score", &["parse"]),
     ("store", &["decode::engine::frames", "hash", "parse", "scenario", "score"]),
     ("judge", &["decode::engine::frames", "parse", "plan", "score", "store"]),
+    (
+        "generate",
+        &[
+            "dataset",
+            "decode::constraint",
+            "decode::engine::frames",
+            "decode::engine::process",
+            "decode::profile",
+            "prompt",
+            "scenario",
+        ],
+    ),
     ("report", &["dataset", "scenario", "score", "store"]),
     (
         "daemon",
@@ -86,6 +98,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "decode::engine::llama",
             "decode::engine::process",
             "decode::engine::worker",
+            "generate",
             "hash",
             "judge",
             "models",
@@ -104,7 +117,7 @@ const FENCED: &[(&str, &str)] = &[
     ("llama_cpp_2", "src/decode/engine/llama.rs"),
     ("rusqlite", "src/store/"),
     ("notify", "src/inbox/"),
-    ("tokio", "src/daemon/ src/inbox/watch.rs src/decode/engine/process.rs"),
+    ("tokio", "src/daemon/ src/inbox/watch.rs src/decode/engine/process.rs src/generate/run.rs"),
     ("clap", "src/cli/ src/main.rs"),
 ];
 

@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod console;
+mod generate;
 mod leaderboard;
 mod models;
 mod rescore;
@@ -77,6 +78,7 @@ fn run_configured(global: &Global, command: Command) -> anyhow::Result<Exit> {
         Command::Status { follow } => status::run(&session, follow),
         Command::Leaderboard(what) => leaderboard::run(&session, &what),
         Command::Check(what) => check::run(&session, &what),
+        Command::Generate(what) => generate::run(&session, &what),
         Command::Models => models::run(&session),
         Command::Config { action } => show_config(&session, action),
         Command::Rescore => rescore::run(&session),

@@ -69,7 +69,10 @@ impl Message {
             Value::Number(number) => self.lacks_number(number.as_f64()?, leaf.parent),
             Value::String(text) => match as_date(text) {
                 Some(Ok(date)) if !self.dates.ground(date) && !holds(&self.plain, &plain(text)) => {
-                    Some(format!("the message states no such date, nor one that it follows from; it has {}", self.stated_dates()))
+                    Some(format!(
+                        "the message states no such date, nor one that it follows from; it has {}",
+                        self.stated_dates()
+                    ))
                 }
                 Some(Err(())) => Some("the calendar has no such day".into()),
                 Some(Ok(_)) => None,
@@ -80,7 +83,8 @@ impl Message {
     }
 
     fn stated_dates(&self) -> String {
-        let dates: Vec<String> = self.dates.stated().map(|date| date.strftime("%d.%m.%Y").to_string()).collect();
+        let dates: Vec<String> =
+            self.dates.stated().map(|date| date.strftime("%d.%m.%Y").to_string()).collect();
         if dates.is_empty() { "none".into() } else { dates.join(", ") }
     }
 
@@ -91,12 +95,16 @@ impl Message {
             || (small && self.dates.span(number as i64))
             || (number == 0.0 && self.says_none())
             || (number == 1.0 && self.says_one(parent));
-        (!grounded).then(|| "the message states no such number, in digits or in words, and no two that make it up".into())
+        (!grounded).then(|| {
+            "the message states no such number, in digits or in words, and no two that make it up".into()
+        })
     }
 
     /// Whether numbers are multiplied.
     fn says_each(&self) -> bool {
-        words(&self.plain).any(|word| matches!(word, "each" | "apiece" | "per" | "every" | "times" | "je" | "chacun" | "cada"))
+        words(&self.plain).any(|word| {
+            matches!(word, "each" | "apiece" | "per" | "every" | "times" | "je" | "chacun" | "cada")
+        })
     }
 
     fn says_none(&self) -> bool {
@@ -105,7 +113,8 @@ impl Message {
 
     /// One of a thing may be said by an article, or by the thing's name in the singular.
     fn says_one(&self, parent: &Value) -> bool {
-        let article = words(&self.plain).any(|word| matches!(word, "a" | "an" | "the" | "single" | "another" | "my" | "only" | "once"));
+        let article = words(&self.plain)
+            .any(|word| matches!(word, "a" | "an" | "the" | "single" | "another" | "my" | "only" | "once"));
         let named = leaves(parent).into_iter().filter_map(|leaf| leaf.value.as_str());
         article || named.into_iter().any(|name| holds(&self.plain, &plain(name)))
     }
@@ -122,7 +131,8 @@ impl Message {
         if !value.contains(' ') && !self.has_form(&all) {
             return Some("the message does not hold it".into());
         }
-        let free = all.len() >= FREE_TEXT_WORDS || (all.len() >= 3 && value.trim_end().ends_with(['.', '!', '?']));
+        let free =
+            all.len() >= FREE_TEXT_WORDS || (all.len() >= 3 && value.trim_end().ends_with(['.', '!', '?']));
         let counted: Vec<&str> = all.into_iter().filter(|word| !free || is_content(word)).collect();
         let missing: Vec<&str> = counted.iter().copied().filter(|word| !self.has(word, free)).collect();
         let needed = if free { (counted.len() as f64 * ENOUGH_WORDS).ceil() as usize } else { counted.len() };
@@ -133,7 +143,9 @@ impl Message {
         let missing_words = missing.join(", ");
         Some(if free {
             let found = n - missing.len();
-            format!("the message has {found} of its {n} content words, {needed} are needed; it lacks {missing_words}")
+            format!(
+                "the message has {found} of its {n} content words, {needed} are needed; it lacks {missing_words}"
+            )
         } else {
             format!("the message does not hold it, and lacks {missing_words}")
         })

@@ -39,14 +39,15 @@ impl Kinds {
         }
         for (path, values) in &values {
             let distinct: BTreeSet<String> = values.iter().map(ToString::to_string).collect();
-            let is_date = values.iter().any(|value| value.as_str().is_some_and(|text| as_date(text).is_some()));
+            let is_date =
+                values.iter().any(|value| value.as_str().is_some_and(|text| as_date(text).is_some()));
             if values.len() >= ENOUGH_CASES && distinct.len() <= FEW_VALUES && !is_date {
                 enumerations.insert(path.clone());
             }
         }
-        let identifying = values
-            .iter()
-            .filter(|(path, values)| !path.contains('*') && !enumerations.contains(*path) && tell_apart(values));
+        let identifying = values.iter().filter(|(path, values)| {
+            !path.contains('*') && !enumerations.contains(*path) && tell_apart(values)
+        });
         let identifying = identifying.map(|(path, _)| path.clone()).collect();
         Self { enumerations, identifying }
     }
@@ -79,7 +80,8 @@ fn visit(node: &Value, root: &Value, path: String, left: usize, found: &mut BTre
     if members.contains_key("enum") || members.contains_key("const") || is_boolean {
         found.insert(path.clone());
     }
-    let target = members.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
+    let target =
+        members.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
     if let Some(target) = target.and_then(|pointer| root.pointer(pointer)) {
         visit(target, root, path.clone(), left - 1, found);
     }
@@ -126,7 +128,16 @@ mod tests {
             "$defs": {"f": {"properties": {"i": {"enum": [2]}, "f": {"$ref": "#/$defs/f"}}}}
         });
         let kinds = Kinds::of(Some(&schema), []);
-        let table = [("/a", true), ("/b", true), ("/c/*/d~1e", true), ("/f/i", true), ("/f/f/i", true), ("/g", true), ("/h", false), ("", false)];
+        let table = [
+            ("/a", true),
+            ("/b", true),
+            ("/c/*/d~1e", true),
+            ("/f/i", true),
+            ("/f/f/i", true),
+            ("/g", true),
+            ("/h", false),
+            ("", false),
+        ];
         for (path, is) in table {
             assert_eq!(kinds.is_enumeration(path), is, "{path}");
         }
@@ -141,7 +152,13 @@ mod tests {
         let (few, many) = (cases(19), cases(20));
         assert!(!Kinds::of(None, &few).is_enumeration("/severity"));
         let kinds = Kinds::of(None, &many);
-        assert!(kinds.is_enumeration("/severity") && !kinds.is_enumeration("/id") && !kinds.is_enumeration("/day"));
-        assert!(kinds.is_identifying("/id") && !kinds.is_identifying("/severity") && !kinds.is_identifying("/n"));
+        assert!(
+            kinds.is_enumeration("/severity")
+                && !kinds.is_enumeration("/id")
+                && !kinds.is_enumeration("/day")
+        );
+        assert!(
+            kinds.is_identifying("/id") && !kinds.is_identifying("/severity") && !kinds.is_identifying("/n")
+        );
     }
 }

@@ -44,7 +44,9 @@ impl Numbers {
     pub(super) fn imply(&self, wanted: f64, multiplies: bool) -> bool {
         let made_of = |left: f64, right: f64| {
             let counts = left.min(right) >= left.max(right) * COUNTS;
-            let sum = counts && wanted >= LEAST_IMPLIED && (same(left + right, wanted) || same((left - right).abs(), wanted));
+            let sum = counts
+                && wanted >= LEAST_IMPLIED
+                && (same(left + right, wanted) || same((left - right).abs(), wanted));
             sum || (left.min(right) > 1.0 && same(left * right, wanted))
         };
         let with_later = |(index, left): (usize, &f64)| {
@@ -115,8 +117,10 @@ fn are_thousands(groups: &[&str]) -> bool {
 
 fn scale(word: &str) -> Option<f64> {
     Some(match word {
-        "k" | "thou" | "tsd" | "thousand" | "thousands" | "grand" | "tausend" | "mille" | "mil" | "mila" | "tusen" | "duizend" => 1e3,
-        "m" | "mn" | "mio" | "mil." | "million" | "millions" | "millionen" | "miljoen" | "miljoner" | "millones" | "milioni" => 1e6,
+        "k" | "thou" | "tsd" | "thousand" | "thousands" | "grand" | "tausend" | "mille" | "mil" | "mila"
+        | "tusen" | "duizend" => 1e3,
+        "m" | "mn" | "mio" | "mil." | "million" | "millions" | "millionen" | "miljoen" | "miljoner"
+        | "millones" | "milioni" => 1e6,
         "bn" | "billion" => 1e9,
         "lakh" | "lakhs" | "lac" => 1e5,
         "crore" | "crores" => 1e7,
@@ -129,8 +133,27 @@ fn scale(word: &str) -> Option<f64> {
 /// An English cardinal below a hundred.
 pub(super) fn small(word: &str) -> Option<f64> {
     const WORDS: [&str; 21] = [
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-        "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
     ];
     const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
     if let Some(index) = WORDS.iter().position(|known| *known == word) {
@@ -212,7 +235,9 @@ impl Words {
         match joint {
             "of" => self.factor > 0.0 && (next == "a" || scale(next).is_some()),
             "and" if next == "a" || next == "half" => self.current > 0.0 || self.total > 0.0,
-            "and" => self.room >= 100.0 && cardinal(next).is_some() && (self.current >= 100.0 || self.total > 0.0),
+            "and" => {
+                self.room >= 100.0 && cardinal(next).is_some() && (self.current >= 100.0 || self.total > 0.0)
+            }
             _ => cardinal(next).is_some() || scale(next).is_some(),
         }
     }
@@ -221,10 +246,13 @@ impl Words {
         let taken = match word {
             "half" | "quarter" | "quarters" => self.take_fraction(word),
             "point" => {
-                self.digit = Some(0.1).filter(|_| self.started && cardinal(next).is_some_and(|digit| digit < 10.0));
+                self.digit =
+                    Some(0.1).filter(|_| self.started && cardinal(next).is_some_and(|digit| digit < 10.0));
                 self.digit.is_some()
             }
-            "a" | "an" => scale(next).is_some() || matches!(next, "half" | "quarter" | "couple" | "pair" | "hundred"),
+            "a" | "an" => {
+                scale(next).is_some() || matches!(next, "half" | "quarter" | "couple" | "pair" | "hundred")
+            }
             _ => match (cardinal(word), scale(word)) {
                 (Some(value), _) => self.take_cardinal(value),
                 (None, Some(scale)) => self.take_scale(scale),
@@ -342,10 +370,19 @@ mod tests {
 
     #[test]
     fn numbers_that_are_not_there_are_not_read() {
-        for (text, value) in [("18,500", 18.0), ("1,250,000", 250.0), ("fifty-eight thousand two hundred", 58.0), ("a dozen", 1.0), ("ninety thousand", 90.0), ("four hundred and five", 5.0)] {
+        for (text, value) in [
+            ("18,500", 18.0),
+            ("1,250,000", 250.0),
+            ("fifty-eight thousand two hundred", 58.0),
+            ("a dozen", 1.0),
+            ("ninety thousand", 90.0),
+            ("four hundred and five", 5.0),
+        ] {
             assert!(!stated(text).iter().any(|got| same(*got, value)), "{text}: {:?}", stated(text));
         }
-        let numbers = Numbers::read(&tokens("41,000 for the mast and 22,800 for the rest, plus 25 boards and 2 motors"));
+        let numbers = Numbers::read(&tokens(
+            "41,000 for the mast and 22,800 for the rest, plus 25 boards and 2 motors",
+        ));
         assert!(numbers.imply(63800.0, false) && !numbers.state(63800.0) && !numbers.imply(63900.0, false));
         assert!(numbers.imply(50.0, true) && !numbers.imply(50.0, false) && !numbers.imply(27.0, true));
         assert!(!numbers.imply(41025.0, false), "a small number makes no large one");

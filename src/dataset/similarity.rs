@@ -38,8 +38,12 @@ pub fn similarity<'c>(cases: impl IntoIterator<Item = &'c Case>) -> Similarity {
             words.windows(GRAM).map(number).collect()
         })
         .collect();
-    let pairs = sets.iter().enumerate().flat_map(|(index, left)| sets[index + 1..].iter().map(move |right| (left, right)));
-    let (sum, count) = pairs.fold((0.0, 0u32), |(sum, count), (left, right)| (sum + jaccard(left, right), count + 1));
+    let pairs = sets
+        .iter()
+        .enumerate()
+        .flat_map(|(index, left)| sets[index + 1..].iter().map(move |right| (left, right)));
+    let (sum, count) =
+        pairs.fold((0.0, 0u32), |(sum, count), (left, right)| (sum + jaccard(left, right), count + 1));
     Similarity { different, mean_jaccard: sum / f64::from(count.max(1)) }
 }
 
@@ -57,7 +61,8 @@ fn blanked(case: &Case) -> String {
         serde_json::Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
-    let mut values: Vec<String> = leaves(&case.expected).into_iter().filter_map(text_of).filter(|text| !text.is_empty()).collect();
+    let mut values: Vec<String> =
+        leaves(&case.expected).into_iter().filter_map(text_of).filter(|text| !text.is_empty()).collect();
     values.sort_by_key(|value| (std::cmp::Reverse(value.chars().count()), value.clone()));
     values.iter().fold(case.text.to_lowercase(), |text, value| replaced(&text, value))
 }
@@ -68,7 +73,8 @@ fn replaced(text: &str, value: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find(value) {
         let (before, after) = (&rest[..at], &rest[at + value.len()..]);
-        let joined_before = before.chars().next_back().or_else(|| out.chars().next_back()).is_some_and(is_word);
+        let joined_before =
+            before.chars().next_back().or_else(|| out.chars().next_back()).is_some_and(is_word);
         if joined_before || after.chars().next().is_some_and(is_word) {
             let first = rest[at..].chars().next().map_or(1, char::len_utf8);
             out.push_str(&rest[..at + first]);
@@ -86,7 +92,8 @@ fn replaced(text: &str, value: &str) -> String {
 /// and CJK punctuation.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric()
-        || (c >= '\u{c0}' && !matches!(c, '×' | '÷' | '\u{1680}' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}'))
+        || (c >= '\u{c0}'
+            && !matches!(c, '×' | '÷' | '\u{1680}' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}'))
 }
 
 /// The words of a text, in lower case.

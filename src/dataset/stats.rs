@@ -85,7 +85,9 @@ impl Statistics {
             leaves: mean(&|case| leaves(&case.expected).len()),
             depth: mean(&|case| depth(&case.expected)),
             words: Lengths::of(texts.iter().map(Vec::len).collect())?,
-            with_null: mean(&|case| usize::from(leaves(&case.expected).iter().any(|leaf| leaf.value.is_null()))),
+            with_null: mean(&|case| {
+                usize::from(leaves(&case.expected).iter().any(|leaf| leaf.value.is_null()))
+            }),
             vocabulary: vocabulary.len(),
             similarity: similarity(cases.iter().copied()),
             paper: PAPER.into_iter().find(|row| row.scenario == scenario),

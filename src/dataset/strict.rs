@@ -74,9 +74,11 @@ pub fn strict(subject: &Subject) -> Vec<Finding> {
     let mut findings = Vec::new();
     for entry in &subject.entries {
         let faults = faults_of(entry.case, subject.schema, &kinds);
-        findings.extend(faults.into_iter().map(|fault| {
-            finding(*entry, &format!("/expected{}", fault.pointer), &fault.value, fault.why)
-        }));
+        findings.extend(
+            faults.into_iter().map(|fault| {
+                finding(*entry, &format!("/expected{}", fault.pointer), &fault.value, fault.why)
+            }),
+        );
     }
     findings.extend(twins(&subject.entries));
     findings.extend(shared(&subject.entries, &kinds));
@@ -106,7 +108,9 @@ fn twins(entries: &[Entry]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let kinds: [(&str, fn(&Case) -> (String, Value)); 3] = [
         ("/id", |case| (case.id.clone(), Value::from(case.id.as_str()))),
-        ("/text", |case| (case.text.split_whitespace().collect::<Vec<_>>().join(" "), Value::from(case.text.as_str()))),
+        ("/text", |case| {
+            (case.text.split_whitespace().collect::<Vec<_>>().join(" "), Value::from(case.text.as_str()))
+        }),
         ("/expected", |case| (sorted(&case.expected).to_string(), case.expected.clone())),
     ];
     for (pointer, of) in kinds {
@@ -129,7 +133,8 @@ fn twins(entries: &[Entry]) -> Vec<Finding> {
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let ordered: BTreeMap<&String, Value> = members.iter().map(|(name, value)| (name, sorted(value))).collect();
+            let ordered: BTreeMap<&String, Value> =
+                members.iter().map(|(name, value)| (name, sorted(value))).collect();
             Value::Object(ordered.into_iter().map(|(name, value)| (name.clone(), value)).collect())
         }
         Value::Array(items) => items.iter().map(sorted).collect(),
@@ -159,10 +164,15 @@ fn shared(entries: &[Entry], kinds: &Kinds) -> Vec<Finding> {
     crowded
         .map(|found| {
             let (first, pointer, value) = &found[0];
-            let others: Vec<&str> = found[1..].iter().take(NAMED).map(|(entry, ..)| entry.case.id.as_str()).collect();
+            let others: Vec<&str> =
+                found[1..].iter().take(NAMED).map(|(entry, ..)| entry.case.id.as_str()).collect();
             let more = if found.len() > NAMED + 1 { ", …" } else { "" };
             let n = found.len();
-            let why = format!("{n} of {} cases have this value, at most {allowed} may; also {}{more}", entries.len(), others.join(", "));
+            let why = format!(
+                "{n} of {} cases have this value, at most {allowed} may; also {}{more}",
+                entries.len(),
+                others.join(", ")
+            );
             finding(*first, &format!("/expected{pointer}"), value, why)
         })
         .collect()
@@ -172,7 +182,9 @@ fn shared(entries: &[Entry], kinds: &Kinds) -> Vec<Finding> {
 fn repeats_by_nature(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,
-        Value::Number(number) => number.as_f64().is_some_and(|number| number.fract() == 0.0 && number.abs() < LARGE),
+        Value::Number(number) => {
+            number.as_f64().is_some_and(|number| number.fract() == 0.0 && number.abs() < LARGE)
+        }
         _ => false,
     }
 }

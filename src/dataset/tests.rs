@@ -69,7 +69,10 @@ fn small_counts_follow_from_words_and_dates() {
     for (text, number, grounded) in table {
         assert_eq!(unfounded(text, json!({"n": number})).is_empty(), grounded, "{text}");
     }
-    assert!(unfounded("Out: tripod, tablet", json!({"type": "tripod", "n": 1})).is_empty(), "named in the singular");
+    assert!(
+        unfounded("Out: tripod, tablet", json!({"type": "tripod", "n": 1})).is_empty(),
+        "named in the singular"
+    );
 }
 
 #[test]
@@ -83,7 +86,15 @@ fn an_enumeration_needs_no_grounding() {
 
 /// So many cases that are good, with the text holding the value.
 fn good(n: usize) -> Vec<Case> {
-    (0..n).map(|i| case(&format!("c-{i}"), &format!("I am N{i}x, day {i}"), json!({"name": format!("N{i}x"), "n": i % 3}))).collect()
+    (0..n)
+        .map(|i| {
+            case(
+                &format!("c-{i}"),
+                &format!("I am N{i}x, day {i}"),
+                json!({"name": format!("N{i}x"), "n": i % 3}),
+            )
+        })
+        .collect()
 }
 
 fn findings(cases: &[Case]) -> Vec<String> {
@@ -116,7 +127,8 @@ fn faults_of_a_set_are_found_where_they_are() {
 fn sharing_says_nothing_in_few_cases_and_of_small_numbers() {
     let mut cases = good(19);
     cases.iter_mut().for_each(|case| case.expected["name"] = json!("day"));
-    let shared = |cases: &[Case]| findings(cases).into_iter().any(|finding| finding.contains("cases have this value"));
+    let shared =
+        |cases: &[Case]| findings(cases).into_iter().any(|finding| finding.contains("cases have this value"));
     assert!(!shared(&cases));
     let mut cases = good(40);
     cases.iter_mut().for_each(|case| case.expected["n"] = json!(99));
@@ -147,7 +159,8 @@ fn the_figures_of_a_set_are_counted() {
 
 #[test]
 fn messages_that_differ_in_their_values_alone_are_the_same() {
-    let text = |name: &str, n: u32| format!("Dear all, please give {name} a total of {n} new chairs by Monday.");
+    let text =
+        |name: &str, n: u32| format!("Dear all, please give {name} a total of {n} new chairs by Monday.");
     let cases = [
         case("a", &text("Ann", 3), json!({"name": "ANN", "n": 3})),
         case("b", &text("Bo Li", 14), json!({"name": "Bo Li", "n": 14})),
@@ -164,7 +177,9 @@ fn messages_that_differ_in_their_values_alone_are_the_same() {
 fn similarity_equals_its_definition() {
     let vocabulary = ["a", "b", "c"];
     let texts: Vec<String> = (0..40usize)
-        .map(|seed| (0..12).map(|at| vocabulary[(seed * 7 + at * at * (seed + 1)) % 3]).collect::<Vec<_>>().join(" "))
+        .map(|seed| {
+            (0..12).map(|at| vocabulary[(seed * 7 + at * at * (seed + 1)) % 3]).collect::<Vec<_>>().join(" ")
+        })
         .collect();
     let cases: Vec<Case> = texts.iter().map(|text| case("x", text, json!({}))).collect();
     let grams = |text: &String| -> HashSet<String> {

@@ -60,7 +60,9 @@ fn begins_with(text: &[char], start: usize, value: &[char]) -> bool {
 
 /// The words of a [`plain`] text.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '\'').map(|word| word.trim_matches('\'')).filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .map(|word| word.trim_matches('\''))
+        .filter(|word| !word.is_empty())
 }
 
 /// Whether a word carries meaning of its own.
@@ -115,7 +117,14 @@ mod tests {
     fn values_are_found_as_whole_words_whatever_the_breaks() {
         let text = plain("> The\u{a0}ID is RES-\n> 2293, not E20157;\nshe’s “at” A–B");
         assert_eq!(text, "the id is res- 2293, not e20157; she's \"at\" a-b ");
-        let table = [("RES-2293", true), ("E2015", false), ("20157", false), ("she's", true), ("a‑b", true), ("at A-B", false)];
+        let table = [
+            ("RES-2293", true),
+            ("E2015", false),
+            ("20157", false),
+            ("she's", true),
+            ("a‑b", true),
+            ("at A-B", false),
+        ];
         for (value, held) in table {
             assert_eq!(holds(&text, &plain(value)), held, "{value}");
         }

@@ -12,7 +12,18 @@ pub fn statistics_table(all: &[Statistics]) -> Table {
     ];
     Table {
         title: "Scenarios".to_owned(),
-        header: vec!["scenario", "cases", "keys", "leaves", "depth", "words", "null", "vocabulary", "different", "Jaccard"],
+        header: vec![
+            "scenario",
+            "cases",
+            "keys",
+            "leaves",
+            "depth",
+            "words",
+            "null",
+            "vocabulary",
+            "different",
+            "Jaccard",
+        ],
         rows: all.iter().map(row).collect(),
         notes,
     }
@@ -23,7 +34,9 @@ fn row(statistics: &Statistics) -> Vec<Cell> {
     let beside = |ours: String, theirs: Option<String>| {
         Cell::number(theirs.map_or(ours.clone(), |theirs| format!("{ours} ({theirs})")))
     };
-    let mean = |ours: f64, theirs: Option<f64>| beside(format!("{ours:.2}"), theirs.map(|theirs| format!("{theirs:.2}")));
+    let mean = |ours: f64, theirs: Option<f64>| {
+        beside(format!("{ours:.2}"), theirs.map(|theirs| format!("{theirs:.2}")))
+    };
     let words = statistics.words;
     vec![
         Cell::text(&statistics.scenario),

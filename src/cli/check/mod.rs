@@ -57,10 +57,13 @@ pub(super) fn run(session: &Session, what: &Check) -> anyhow::Result<Exit> {
     }
     let findings = what.strict.then(|| strict::findings(&files));
     let unchecked = if what.strict { strict::without_schema(&files) } else { Vec::new() };
-    let reports: Vec<Report> = files.into_iter().map(|file| report(session, file, findings.as_deref())).collect();
+    let reports: Vec<Report> =
+        files.into_iter().map(|file| report(session, file, findings.as_deref())).collect();
     session.print(&reports, || reports.iter().map(in_words).collect())?;
     for name in unchecked {
-        eprintln!("nightjar: no file with the schema of `{name}` was given, so its cases were checked without one");
+        eprintln!(
+            "nightjar: no file with the schema of `{name}` was given, so its cases were checked without one"
+        );
     }
     let good = reports.iter().all(|report| report.problems.is_empty());
     let clean = findings.is_none_or(|findings| findings.is_empty());
@@ -72,7 +75,9 @@ fn statistics(session: &Session, files: &[Read]) -> anyhow::Result<Exit> {
     let statistics = strict::statistics(files);
     session.print(&statistics, || strict::in_words(&statistics))?;
     let mut good = true;
-    for (file, problem) in files.iter().flat_map(|file| file.problems.iter().map(move |problem| (file, problem))) {
+    for (file, problem) in
+        files.iter().flat_map(|file| file.problems.iter().map(move |problem| (file, problem)))
+    {
         good = false;
         eprintln!("nightjar: {}: {problem}", file.name);
     }
@@ -98,7 +103,8 @@ fn expand(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 
 fn read(path: PathBuf, text: &str) -> Read {
     let name = path.display().to_string();
-    let empty = Read { path, name, scenario: None, lines: Vec::new(), problems: Vec::new(), notes: Vec::new() };
+    let empty =
+        Read { path, name, scenario: None, lines: Vec::new(), problems: Vec::new(), notes: Vec::new() };
     let read = if is_lines(&empty.path) {
         parse_cases(text).map(|checked| (None, checked.lines, checked.notes))
     } else {
@@ -116,7 +122,8 @@ fn is_lines(file: &Path) -> bool {
 
 fn report(session: &Session, file: Read, findings: Option<&[Finding]>) -> Report {
     let scenario = file.scenario.as_ref().map(|scenario| summary(session, scenario));
-    let own = |findings: &[Finding]| findings.iter().filter(|finding| finding.file == file.name).cloned().collect();
+    let own =
+        |findings: &[Finding]| findings.iter().filter(|finding| finding.file == file.name).cloned().collect();
     let findings = findings.map(own);
     Report { file: file.path, scenario, problems: file.problems, notes: file.notes, findings }
 }
@@ -146,6 +153,7 @@ fn in_words(report: &Report) -> String {
     let refused = unsupported.iter().map(|reasons| format!("  note: J+ and PJ+ cannot be run: {reasons}"));
     let notes = report.notes.iter().map(|note| format!("  note: {note}"));
     let findings = report.findings.iter().flatten().map(|finding| format!("  {finding}"));
-    let lines: Vec<String> = [headline].into_iter().chain(problems).chain(findings).chain(refused).chain(notes).collect();
+    let lines: Vec<String> =
+        [headline].into_iter().chain(problems).chain(findings).chain(refused).chain(notes).collect();
     lines.join("\n") + "\n"
 }

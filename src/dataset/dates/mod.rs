@@ -32,7 +32,8 @@ pub(super) struct Dates {
 impl Dates {
     pub(super) fn read(tokens: &[Token]) -> Self {
         let written = Written::read(tokens);
-        let months = written.months.iter().flat_map(|month| written.years.iter().map(move |year| (*year, *month)));
+        let months =
+            written.months.iter().flat_map(|month| written.years.iter().map(move |year| (*year, *month)));
         Self {
             stated: written.completed().into_iter().collect(),
             assembled: written.assembled().into_iter().collect(),
@@ -51,7 +52,8 @@ impl Dates {
     fn follows(&self, date: Date) -> bool {
         let month_named = self.months.contains(&(date.year(), date.month()));
         let is_end = date.day() == date.days_in_month();
-        let its_end = is_end && self.relative.month_ends.contains(&date.month());
+        let ends = self.relative.says_month_end || self.relative.month_ends.contains(&date.month());
+        let its_end = is_end && ends;
         if month_named && (its_end || (date.day() == 15 && self.relative.says_middle)) {
             return true;
         }

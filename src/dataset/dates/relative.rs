@@ -66,7 +66,8 @@ impl Relative {
             relative.weekdays.extend(weekday(&tokens[at]));
         }
         if tokens.iter().any(|token| matches!(token.text, "double" | "twice" | "doubled")) {
-            let doubled = relative.distances.iter().filter_map(|distance| distance.doubled()).collect::<Vec<_>>();
+            let doubled =
+                relative.distances.iter().filter_map(|distance| distance.doubled()).collect::<Vec<_>>();
             relative.distances.extend(doubled);
         }
         relative.distances.sort_unstable();
@@ -78,7 +79,8 @@ impl Relative {
         let next = tokens.get(at + 1);
         let number = || next.and_then(Token::digits).and_then(|number| i8::try_from(number).ok());
         match tokens[at].text {
-            "end" | "ends" | "ending" | "last" | "close" | "ultimo" | "ende" | "fin" | "fine" | "final" | "slutet" | "einde" | "through" | "out" | "whole" | "entire" | "eom" => {
+            "end" | "ends" | "ending" | "last" | "close" | "ultimo" | "ende" | "fin" | "fine" | "final"
+            | "slutet" | "einde" | "through" | "out" | "whole" | "entire" | "eom" => {
                 self.says_end = true;
                 self.read_end(tokens, at);
             }
@@ -122,7 +124,8 @@ impl Relative {
         for token in tokens[at + used..].iter().take(4) {
             match token.text {
                 "working" | "business" | "work" | "week-days" | "workdays" | "school" => working = true,
-                "more" | "full" | "further" | "additional" | "extra" | "calendar" | "whole" | "-" | "and" | "of" | "to" | "or" | "consecutive" | "good" | "entire" | "half" | "a" | "other" => {}
+                "more" | "full" | "further" | "additional" | "extra" | "calendar" | "whole" | "-" | "and"
+                | "of" | "to" | "or" | "consecutive" | "good" | "entire" | "half" | "a" | "other" => {}
                 "day" if count == 1 => return,
                 unit => return self.distances.extend(distance(unit, count as i32, working)),
             }
@@ -181,16 +184,20 @@ fn neighbour(tokens: &[Token], at: usize) -> Vec<i32> {
     let beyond = at >= 2 && word(at - 2) == "day";
     match (word(at), word(at + 1)) {
         (
-            "tomorrow" | "morgen" | "demain" | "mañana" | "domani" | "amanhã" | "imorgon" | "tmrw" | "tmr" | "morrow" | "yesterday"
-            | "gestern" | "hier" | "ayer" | "ieri" | "ontem" | "igår",
+            "tomorrow" | "morgen" | "demain" | "mañana" | "domani" | "amanhã" | "imorgon" | "tmrw" | "tmr"
+            | "morrow" | "yesterday" | "gestern" | "hier" | "ayer" | "ieri" | "ontem" | "igår",
             _,
         ) => {
-            if beyond { vec![2, -2] } else { vec![1, -1] }
+            if beyond {
+                vec![2, -2]
+            } else {
+                vec![1, -1]
+            }
         }
         ("übermorgen" | "overmorrow", _) => vec![2],
         ("next" | "following", "day" | "morning") | ("day", "after" | "later" | "following") => vec![1],
         ("previous" | "preceding", "day" | "evening")
-        | ("day", "before" | "earlier")
+        | ("day", "before" | "earlier" | "prior")
         | ("eve", "of")
         | ("last", "night" | "evening") => vec![-1],
         _ => Vec::new(),
@@ -206,21 +213,33 @@ fn is_year(word: &str) -> bool {
 }
 
 fn is_one(word: &str) -> bool {
-    matches!(word, "a" | "an" | "one" | "another" | "next" | "following" | "single" | "last" | "previous" | "same" | "each")
+    matches!(
+        word,
+        "a" | "an"
+            | "one"
+            | "another"
+            | "next"
+            | "following"
+            | "single"
+            | "last"
+            | "previous"
+            | "same"
+            | "each"
+    )
 }
 
 fn distance(unit: &str, count: i32, working: bool) -> Option<Distance> {
     Some(match unit {
         _ if working && unit.starts_with("day") => Distance::WorkingDays(count),
         "workdays" | "weekdays" | "werktage" => Distance::WorkingDays(count),
-        "day" | "days" | "d" | "tag" | "tage" | "tagen" | "jour" | "jours" | "día" | "días" | "giorni" | "dias" | "dagar" | "dagen" | "dage" | "night" | "nights" | "shifts" | "mornings" | "nächte" | "nuits" | "noches" => {
-            Distance::Days(count)
-        }
-        "week" | "weeks" | "wk" | "wks" | "w" | "woche" | "wochen" | "semaine" | "semaines" | "semana" | "semanas" | "settimane" | "veckor" | "weken" | "uger" => {
-            Distance::Weeks(count)
-        }
+        "day" | "days" | "d" | "tag" | "tage" | "tagen" | "jour" | "jours" | "día" | "días" | "giorni"
+        | "dias" | "dagar" | "dagen" | "dage" | "night" | "nights" | "shifts" | "mornings" | "nächte"
+        | "nuits" | "noches" => Distance::Days(count),
+        "week" | "weeks" | "wk" | "wks" | "w" | "woche" | "wochen" | "semaine" | "semaines" | "semana"
+        | "semanas" | "settimane" | "veckor" | "weken" | "uger" => Distance::Weeks(count),
         "fortnight" | "fortnights" => Distance::Weeks(2 * count),
-        "month" | "months" | "mo" | "monat" | "monate" | "monaten" | "mois" | "mes" | "meses" | "mesi" | "månader" | "maanden" => Distance::Months(count),
+        "month" | "months" | "mo" | "monat" | "monate" | "monaten" | "mois" | "mes" | "meses" | "mesi"
+        | "månader" | "maanden" => Distance::Months(count),
         "quarter" | "quarters" => Distance::Months(3 * count),
         "year" | "years" | "jahr" | "jahre" => Distance::Months(12 * count),
         _ => return None,

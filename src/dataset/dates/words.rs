@@ -23,22 +23,54 @@ const MONTHS: [&str; 12] = [
 ];
 
 const WEEKDAYS: [(Weekday, &str); 7] = [
-    (Weekday::Monday, "monday mon mondays montag lundi lunes lunedì segunda måndag mandag maandag poniedziałek"),
-    (Weekday::Tuesday, "tuesday tue tues tuesdays dienstag mardi martes martedì terça tisdag tirsdag dinsdag wtorek"),
-    (Weekday::Wednesday, "wednesday wed weds wednesdays mittwoch mercredi miércoles mercoledì quarta onsdag woensdag środa"),
-    (Weekday::Thursday, "thursday thu thur thurs thursdays donnerstag jeudi jueves giovedì quinta torsdag donderdag czwartek"),
+    (
+        Weekday::Monday,
+        "monday mon mondays montag lundi lunes lunedì segunda måndag mandag maandag poniedziałek",
+    ),
+    (
+        Weekday::Tuesday,
+        "tuesday tue tues tuesdays dienstag mardi martes martedì terça tisdag tirsdag dinsdag wtorek",
+    ),
+    (
+        Weekday::Wednesday,
+        "wednesday wed weds wednesdays mittwoch mercredi miércoles mercoledì quarta onsdag woensdag środa",
+    ),
+    (
+        Weekday::Thursday,
+        "thursday thu thur thurs thursdays donnerstag jeudi jueves giovedì quinta torsdag donderdag czwartek",
+    ),
     (Weekday::Friday, "friday fri fridays freitag vendredi viernes venerdì sexta fredag vrijdag piątek"),
-    (Weekday::Saturday, "saturday sat saturdays samstag sonnabend samedi sábado sabato lördag lørdag zaterdag sobota"),
+    (
+        Weekday::Saturday,
+        "saturday sat saturdays samstag sonnabend samedi sábado sabato lördag lørdag zaterdag sobota",
+    ),
     (Weekday::Sunday, "sunday sun sundays sonntag dimanche domingo domenica söndag søndag zondag niedziela"),
 ];
 
 const ORDINALS: [&str; 19] = [
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
-    "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
 ];
 
 /// Days that have a name: words in a row, day, month.
-const FEASTS: [(&[&str], i8, i8); 13] = [
+const FEASTS: [(&[&str], i8, i8); 14] = [
     (&["christmas", "eve"], 24, 12),
     (&["christmas", "day"], 25, 12),
     (&["boxing", "day"], 26, 12),
@@ -52,6 +84,7 @@ const FEASTS: [(&[&str], i8, i8); 13] = [
     (&["bastille", "day"], 14, 7),
     (&["all", "saints"], 1, 11),
     (&["leap", "day"], 29, 2),
+    (&["may", "day"], 1, 5),
 ];
 
 fn listed(list: &str, word: &str) -> bool {
@@ -106,7 +139,11 @@ pub(super) fn ordinal(tokens: &[Token]) -> Option<(i64, usize)> {
 
 /// What makes digits an ordinal: "5th", "5.", "5e".
 pub(super) fn is_ordinal_ending(token: &Token) -> bool {
-    !token.gap && matches!(token.text, "st" | "nd" | "rd" | "th" | "er" | "e" | "ème" | "º" | "ª" | "°" | "." | "ste" | "de")
+    !token.gap
+        && matches!(
+            token.text,
+            "st" | "nd" | "rd" | "th" | "er" | "e" | "ème" | "º" | "ª" | "°" | "." | "ste" | "de"
+        )
 }
 
 /// Words and marks that may stand between the days of a list, a month and a year.
@@ -116,7 +153,10 @@ pub(super) fn is_connector(token: &Token) -> bool {
          in for also morning afternoon evening night then with";
     match token.sort {
         Sort::Word => listed(WORDS, token.text) || weekday(token).is_some(),
-        Sort::Mark => matches!(token.text, "," | "-" | "." | "&" | "/" | "(" | ")" | "+" | "*" | "_" | "º" | "ª" | "°" | "'"),
+        Sort::Mark => matches!(
+            token.text,
+            "," | "-" | "." | "&" | "/" | "(" | ")" | "+" | "*" | "_" | "º" | "ª" | "°" | "'"
+        ),
         Sort::Digits => false,
     }
 }

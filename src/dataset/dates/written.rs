@@ -50,7 +50,8 @@ impl Written {
         for &(day, month) in &self.days_of_months {
             dates.extend(self.years.iter().filter_map(|year| Date::new(*year, month, day).ok()));
             for near in &self.whole {
-                let around = (near.year() - 1..=near.year() + 1).filter_map(|year| Date::new(year, month, day).ok());
+                let around =
+                    (near.year() - 1..=near.year() + 1).filter_map(|year| Date::new(year, month, day).ok());
                 dates.extend(around.filter(|date| (*date - *near).get_days().abs() <= NEAR));
             }
         }
@@ -61,14 +62,20 @@ impl Written {
     pub(super) fn assembled(&self) -> BTreeSet<Date> {
         let known = self.completed();
         let pairs = self.months.iter().flat_map(|month| self.years.iter().map(move |year| (*year, *month)));
-        let months: BTreeSet<(i16, i8)> = pairs.chain(known.iter().map(|date| (date.year(), date.month()))).collect();
-        let days = |(year, month): (i16, i8)| self.days.iter().filter_map(move |day| Date::new(year, month, *day).ok());
+        let months: BTreeSet<(i16, i8)> =
+            pairs.chain(known.iter().map(|date| (date.year(), date.month()))).collect();
+        let days = |(year, month): (i16, i8)| {
+            self.days.iter().filter_map(move |day| Date::new(year, month, *day).ok())
+        };
         months.into_iter().flat_map(days).collect()
     }
 
     fn add(&mut self, year: i64, month: i64, day: i64) {
         let year = if year < 100 { year + 2000 } else { year };
-        let (Ok(year), Ok(month), Ok(day)) = (i16::try_from(year), i8::try_from(month), i8::try_from(day)) else { return };
+        let (Ok(year), Ok(month), Ok(day)) = (i16::try_from(year), i8::try_from(month), i8::try_from(day))
+        else {
+            return;
+        };
         if let Ok(date) = Date::new(year, month, day)
             && is_year(i64::from(year))
         {
@@ -101,13 +108,16 @@ impl Written {
             }
         }
         if token.is_mark("'")
-            && let Some(year) = tokens.get(at + 1).filter(|next| !next.gap && next.text.len() == 2).and_then(Token::digits)
+            && let Some(year) =
+                tokens.get(at + 1).filter(|next| !next.gap && next.text.len() == 2).and_then(Token::digits)
             && is_year(year + 2000)
         {
             self.years.insert(year as i16 + 2000);
         }
         let after_year = at > 0 && tokens[at - 1].is_word("year");
-        if let Some(short) = in_words(&tokens[at..]).0.first().filter(|short| after_year && (10.0..60.0).contains(*short)) {
+        if let Some(short) =
+            in_words(&tokens[at..]).0.first().filter(|short| after_year && (10.0..60.0).contains(*short))
+        {
             self.years.insert(*short as i16 + 2000);
         }
         if token.is_word("twenty") || token.is_word("two") {
@@ -131,8 +141,11 @@ impl Written {
         }
         let Some(second) = second.digits().or_else(|| roman(second.text).map(i64::from)) else { return };
         // Swedes write 3/1-25.
-        let goes_on = |mark: &&Token| !mark.gap && (mark.text == separator.text || (separator.text == "/" && mark.text == "-"));
-        let third = part(3).filter(goes_on).and(part(4)).and_then(|third| Some((third.digits()?, third.text.len())));
+        let goes_on = |mark: &&Token| {
+            !mark.gap && (mark.text == separator.text || (separator.text == "/" && mark.text == "-"))
+        };
+        let third =
+            part(3).filter(goes_on).and(part(4)).and_then(|third| Some((third.digits()?, third.text.len())));
         match third {
             _ if separator.text == "," => {}
             Some((third, _)) if tokens[at].text.len() == 4 => self.add(first, second, third),
@@ -154,11 +167,17 @@ impl Written {
 
     /// `2024年1月26日`, `1月26日`.
     fn read_ideographs(&mut self, tokens: &[Token], at: usize, first: i64) {
-        let sign = |index: usize, signs: [char; 2]| tokens.get(at + index).is_some_and(|token| token.text.starts_with(signs));
+        let sign = |index: usize, signs: [char; 2]| {
+            tokens.get(at + index).is_some_and(|token| token.text.starts_with(signs))
+        };
         let number = |index: usize| tokens.get(at + index).and_then(Token::digits);
         match (number(2), number(4)) {
-            (Some(month), Some(day)) if sign(1, ['年', '년']) && sign(3, ['月', '월']) => self.add(first, month, day),
-            (Some(day), _) if sign(1, ['月', '월']) && sign(3, ['日', '일']) => self.add_day_of_month(day, first),
+            (Some(month), Some(day)) if sign(1, ['年', '년']) && sign(3, ['月', '월']) => {
+                self.add(first, month, day)
+            }
+            (Some(day), _) if sign(1, ['月', '월']) && sign(3, ['日', '일']) => {
+                self.add_day_of_month(day, first)
+            }
             _ => {}
         }
     }
@@ -178,9 +197,17 @@ impl Written {
         if let Some((day, _)) = ordinal(&tokens[at..]) {
             self.days.extend(stands_alone(day));
         }
-        let Some(day) = tokens[at].digits().filter(|_| tokens[at].text.len() <= 2).and_then(stands_alone) else { return };
+        let Some(day) = tokens[at].digits().filter(|_| tokens[at].text.len() <= 2).and_then(stands_alone)
+        else {
+            return;
+        };
         let ends = tokens.get(at + 1).is_some_and(is_ordinal_ending);
-        let led = at > 0 && (weekday(&tokens[at - 1]).is_some() || matches!(tokens[at - 1].text, "the" | "den" | "am" | "le" | "el" | "il" | "on" | "till" | "until" | "to" | "from" | "-"));
+        let led = at > 0
+            && (weekday(&tokens[at - 1]).is_some()
+                || matches!(
+                    tokens[at - 1].text,
+                    "the" | "den" | "am" | "le" | "el" | "il" | "on" | "till" | "until" | "to" | "from" | "-"
+                ));
         if ends || led {
             self.days.insert(day);
         }
@@ -214,10 +241,13 @@ fn year_in_words(tokens: &[Token]) -> Option<i16> {
     let (first, used) = in_words(tokens);
     let first = *first.first()?;
     // "an' nineteen"
-    let joints = tokens[used..].iter().take_while(|token| matches!(token.text, "an" | "n" | "and" | "'")).count();
+    let joints =
+        tokens[used..].iter().take_while(|token| matches!(token.text, "an" | "n" | "and" | "'")).count();
     let second = tokens.get(used + joints..).map(in_words).and_then(|(values, _)| values.first().copied());
     let year = match second {
-        Some(second) if (first == 20.0 || first == 2000.0) && (10.0..60.0).contains(&second) => 2000.0 + second,
+        Some(second) if (first == 20.0 || first == 2000.0) && (10.0..60.0).contains(&second) => {
+            2000.0 + second
+        }
         _ => first,
     };
     is_year(year as i64).then_some(year as i16)
@@ -248,7 +278,9 @@ fn days_before(tokens: &[Token], at: usize) -> Vec<i64> {
     // Words of a day stand left of its end, so every start is tried, from the month leftwards.
     let mut left = at;
     while left > start {
-        let begins = (start..left).find_map(|from| day_at(tokens, from).filter(|(_, used)| from + used == left).map(|(day, _)| (from, day)));
+        let begins = (start..left).find_map(|from| {
+            day_at(tokens, from).filter(|(_, used)| from + used == left).map(|(day, _)| (from, day))
+        });
         if let Some((from, day)) = begins {
             days.push(day);
             left = from;
@@ -270,7 +302,8 @@ fn days_and_year_after(tokens: &[Token], at: usize, has_days: bool) -> (Vec<i64>
         if let Some(year) = token.digits().filter(|year| token.text.len() == 4 && is_year(*year)) {
             return (days, Some(year));
         }
-        let whole_year_follows = tokens[right + 1..].iter().take(2).any(|next| next.text.len() == 4 && next.digits().is_some());
+        let whole_year_follows =
+            tokens[right + 1..].iter().take(2).any(|next| next.text.len() == 4 && next.digits().is_some());
         let is_short = token.text.len() == 2
             && token.digits().is_some_and(|year| is_year(year + 2000))
             && !whole_year_follows;
