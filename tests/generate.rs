@@ -1,5 +1,6 @@
 //! New cases from the scripted worker: the file of candidates, its end, its continuation, and what goes wrong.
 
+#[expect(dead_code, reason = "the daemon's tests use the rest")]
 mod house;
 
 use std::fs;

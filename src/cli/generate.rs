@@ -100,19 +100,14 @@ fn scenario(session: &Session, named: &str) -> anyhow::Result<Scenario> {
 
 /// A configured model by its name, or what another entry finds.
 fn model(session: &Session, named: &str) -> anyhow::Result<PathBuf> {
-    let configured = resolve(&session.config.models, &session.places);
-    let names: Vec<String> = configured.iter().map(|found| found.name.clone()).collect();
-    let mut chosen = match configured.into_iter().find(|found| found.name == named) {
+    let entries = resolve(&session.config.models, &session.places);
+    let names: Vec<String> = entries.iter().map(|found| found.name.clone()).collect();
+    let mut found = match entries.into_iter().find(|found| found.name == named) {
         Some(found) => vec![found],
         None => resolve(&[named.to_owned()], &session.places),
     };
-    let known = || {
-        format!(
-            "the configured models are {}",
-            if names.is_empty() { "none".into() } else { names.join(", ") }
-        )
-    };
-    let (Some(found), None) = (chosen.pop(), chosen.pop()) else {
+    let known = || format!("configured are: {}", names.join(", "));
+    let (Some(found), None) = (found.pop(), found.pop()) else {
         bail!("`{named}` is no model, or more than one; {}", known());
     };
     let header = found.result.with_context(|| format!("model `{named}`; {}", known()))?;

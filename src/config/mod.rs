@@ -181,7 +181,7 @@ impl Config {
         }
         let Written { models, mut paths, inbox, sweep, generate, engine, scoring, log, .. } = written;
         paths.state = base.join(paths.state);
-        Ok(Self { models, paths, inbox, sweep, generate, engine, profile, generate_profile, scoring, log })
+        Ok(Self { models, paths, inbox, sweep, engine, generate, profile, generate_profile, scoring, log })
     }
 }
 

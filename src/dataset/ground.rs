@@ -48,7 +48,7 @@ impl Message {
         let tokens = tokens(&plain);
         let (numbers, dates) = (Numbers::read(&tokens), Dates::read(&tokens));
         let stems = words(&plain).map(stem).collect();
-        Self { stems, numbers, dates, plain }
+        Self { plain, stems, numbers, dates }
     }
 
     /// The leaves of a case that the message does not ground. Null, booleans and enumerations need no grounding.
@@ -93,8 +93,8 @@ impl Message {
         let grounded = self.numbers.state(number)
             || self.numbers.imply(number, self.says_each())
             || (small && self.dates.span(number as i64))
-            || (number == 0.0 && self.says_none())
-            || (number == 1.0 && self.says_one(parent));
+            || (small && number < 1.0 && self.says_none())
+            || (small && number as i64 == 1 && self.says_one(parent));
         (!grounded).then(|| {
             "the message states no such number, in digits or in words, and no two that make it up".into()
         })

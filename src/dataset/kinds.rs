@@ -29,7 +29,7 @@ impl Kinds {
     pub fn of<'v>(schema: Option<&Value>, expected: impl IntoIterator<Item = &'v Value>) -> Self {
         let mut enumerations = BTreeSet::new();
         if let Some(schema) = schema {
-            visit(schema, schema, String::new(), DEEPEST, &mut enumerations);
+            visit(schema, schema, "", DEEPEST, &mut enumerations);
         }
         let mut values: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
         for value in expected {
@@ -74,35 +74,39 @@ fn tell_apart(values: &[&Value]) -> bool {
 }
 
 /// Finds the paths at which a schema allows only what it lists.
-fn visit(node: &Value, root: &Value, path: String, left: usize, found: &mut BTreeSet<String>) {
+fn visit(node: &Value, root: &Value, path: &str, left: usize, found: &mut BTreeSet<String>) {
     let Some(members) = node.as_object().filter(|_| left > 0) else { return };
     let is_boolean = members.get("type").is_some_and(|kind| kind == "boolean");
     if members.contains_key("enum") || members.contains_key("const") || is_boolean {
-        found.insert(path.clone());
+        found.insert(path.to_owned());
     }
     let target =
         members.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
     if let Some(target) = target.and_then(|pointer| root.pointer(pointer)) {
-        visit(target, root, path.clone(), left - 1, found);
+        visit(target, root, path, left - 1, found);
     }
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
             ("properties", Value::Object(properties)) => {
                 for (name, property) in properties {
                     let name = name.replace('~', "~0").replace('/', "~1");
-                    visit(property, root, format!("{path}/{name}"), left - 1, found);
+                    visit(property, root, &format!("{path}/{name}"), left - 1, found);
                 }
             }
             ("items" | "additionalItems" | "contains", Value::Object(_)) => {
-                visit(value, root, format!("{path}/*"), left - 1, found);
+                visit(value, root, &format!("{path}/*"), left - 1, found);
             }
             ("items" | "prefixItems", Value::Array(items)) => {
-                items.iter().for_each(|item| visit(item, root, format!("{path}/*"), left - 1, found));
+                for item in items {
+                    visit(item, root, &format!("{path}/*"), left - 1, found);
+                }
             }
             ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
-                branches.iter().for_each(|branch| visit(branch, root, path.clone(), left - 1, found));
+                for branch in branches {
+                    visit(branch, root, path, left - 1, found);
+                }
             }
-            ("then" | "else" | "if", _) => visit(value, root, path.clone(), left - 1, found),
+            ("then" | "else" | "if", _) => visit(value, root, path, left - 1, found),
             _ => {}
         }
     }

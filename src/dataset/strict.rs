@@ -103,20 +103,35 @@ fn finding(entry: Entry, pointer: &str, value: &Value, why: String) -> Finding {
     Finding { file, case, pointer: pointer.to_owned(), value: value.clone(), why }
 }
 
+/// What no two cases may have in common.
+#[derive(Clone, Copy)]
+enum Part {
+    Id,
+    Text,
+    Expected,
+}
+
+impl Part {
+    /// Where it stands, what makes two of it the same, and what it is.
+    fn of(self, case: &Case) -> (&'static str, String, Value) {
+        match self {
+            Self::Id => ("/id", case.id.clone(), case.id.as_str().into()),
+            Self::Text => {
+                let words: Vec<&str> = case.text.split_whitespace().collect();
+                ("/text", words.join(" "), case.text.as_str().into())
+            }
+            Self::Expected => ("/expected", sorted(&case.expected).to_string(), case.expected.clone()),
+        }
+    }
+}
+
 /// Cases with the id, the message or the expected value of one before them.
 fn twins(entries: &[Entry]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let kinds: [(&str, fn(&Case) -> (String, Value)); 3] = [
-        ("/id", |case| (case.id.clone(), Value::from(case.id.as_str()))),
-        ("/text", |case| {
-            (case.text.split_whitespace().collect::<Vec<_>>().join(" "), Value::from(case.text.as_str()))
-        }),
-        ("/expected", |case| (sorted(&case.expected).to_string(), case.expected.clone())),
-    ];
-    for (pointer, of) in kinds {
+    for part in [Part::Id, Part::Text, Part::Expected] {
         let mut first: BTreeMap<String, Entry> = BTreeMap::new();
         for entry in entries {
-            let (key, value) = of(entry.case);
+            let (pointer, key, value) = part.of(entry.case);
             if let Some(first) = first.get(&key) {
                 let name = pointer.trim_start_matches('/');
                 let why = format!("{} in {} has the same `{name}`", first.case.id, first.file);

@@ -111,8 +111,8 @@ fn faults_of_a_set_are_found_where_they_are() {
     cases[2].text = format!(" {}\n", cases[3].text);
     cases[2].expected = json!({"n": 0, "name": "N3x"});
     cases[5].expected = json!({"n": -1, "name": null});
-    for index in 10..13 {
-        cases[index].expected["name"] = json!("day");
+    for case in &mut cases[10..13] {
+        case.expected["name"] = json!("day");
     }
     insta::assert_snapshot!(findings(&cases).join("\n"), @r#"
     f.json: c-5, /expected/n, -1: the schema refuses this: -1 is less than the minimum of 0
@@ -126,12 +126,16 @@ fn faults_of_a_set_are_found_where_they_are() {
 #[test]
 fn sharing_says_nothing_in_few_cases_and_of_small_numbers() {
     let mut cases = good(19);
-    cases.iter_mut().for_each(|case| case.expected["name"] = json!("day"));
+    for case in &mut cases {
+        case.expected["name"] = json!("day");
+    }
     let shared =
         |cases: &[Case]| findings(cases).into_iter().any(|finding| finding.contains("cases have this value"));
     assert!(!shared(&cases));
     let mut cases = good(40);
-    cases.iter_mut().for_each(|case| case.expected["n"] = json!(99));
+    for case in &mut cases {
+        case.expected["n"] = json!(99);
+    }
     assert!(!shared(&cases), "integers below 100 repeat by nature");
     for (index, case) in cases.iter_mut().enumerate() {
         case.expected["n"] = json!(100 + index / 4);

@@ -101,6 +101,7 @@ impl Output {
     ///
     /// # Errors
     /// [`OutputError::Io`].
+    #[expect(clippy::missing_panics_doc, reason = "a candidate is plain data")]
     pub fn append(&mut self, candidate: &Candidate) -> Result<(), OutputError> {
         let mut line = serde_json::to_string(candidate).expect("a candidate is plain data");
         line.push('\n');

@@ -12,4 +12,4 @@ mod run;
 
 pub use candidate::{Candidate, Output, OutputError};
 pub use pipeline::{Dead, Outcome, Pipeline, Plan};
-pub use run::{Ending, Error, Setup, run};
+pub use run::{Ending, Error, Keep, Setup, run};

@@ -102,6 +102,7 @@ impl<'s> Pipeline<'s> {
     ///
     /// # Errors
     /// [`Dead::Schema`] and [`Dead::Prompt`].
+    #[expect(clippy::missing_panics_doc, reason = "the template is a constant that a test renders")]
     pub fn new(plan: Plan<'s>, there: &[Candidate]) -> Result<Self, Dead> {
         let Plan { scenario, profile, .. } = plan;
         let enforceable = |schema: &Value| Rules::schema(schema, profile.policy());
@@ -115,7 +116,9 @@ impl<'s> Pipeline<'s> {
             scenario.examples.iter().map(|example| ("an example".to_owned(), example.json.clone()));
         let cases = scenario.cases.iter().map(|case| (case.id.clone(), case.expected.clone()));
         let mut pool = Pool::new(&scenario.schema, examples.chain(cases).collect());
-        there.iter().for_each(|candidate| pool.admit(&candidate.id, candidate.expected.clone()));
+        for candidate in there {
+            pool.admit(&candidate.id, candidate.expected.clone());
+        }
         let texts =
             scenario.cases.iter().map(|case| &case.text).chain(there.iter().map(|candidate| &candidate.text));
         let ids =
@@ -151,7 +154,7 @@ impl<'s> Pipeline<'s> {
     }
 
     /// Begins another candidate, if one is wanted.
-    pub fn begin(&mut self) -> Option<Box<Order>> {
+    pub fn begin(&mut self) -> Option<Order> {
         if self.n_finished + self.flights.len() >= self.plan.wanted {
             return None;
         }
@@ -171,13 +174,13 @@ impl<'s> Pipeline<'s> {
             return Err(Dead::Failed { finish: generation.finish, reason });
         }
         let outcome = match flight.object {
-            None => Outcome::Ask(self.take_object(flight.number, flight.draw, generation)?),
+            None => Outcome::Ask(Box::new(self.take_object(flight.number, flight.draw, generation)?)),
             Some(object) => Outcome::Finished(self.take_message(flight.number, object, generation)),
         };
         Ok(Some(outcome))
     }
 
-    fn take_object(&mut self, number: u64, draw: u64, generation: &Generation) -> Result<Box<Order>, Dead> {
+    fn take_object(&mut self, number: u64, draw: u64, generation: &Generation) -> Result<Order, Dead> {
         let object: Result<Value, _> = serde_json::from_str(answer_of(&generation.output));
         let refusal = match &object {
             Ok(object) => self.pool.refusal(object),
@@ -238,7 +241,7 @@ impl<'s> Pipeline<'s> {
         id
     }
 
-    fn ask_object(&mut self, number: u64, draw: u64) -> Box<Order> {
+    fn ask_object(&mut self, number: u64, draw: u64) -> Order {
         let seed = self.plan.seed.wrapping_add((number + 1).wrapping_mul(SEEDS_APART)).wrapping_add(2 * draw);
         let pretty = |value: &Value| format!("{value:#}");
         let values = context! {
@@ -254,7 +257,7 @@ impl<'s> Pipeline<'s> {
         self.order(Flight { number, draw, object: None }, messages, constraint, seed)
     }
 
-    fn ask_message(&mut self, number: u64, object: Value) -> Result<Box<Order>, Dead> {
+    fn ask_message(&mut self, number: u64, object: Value) -> Result<Order, Dead> {
         let messages = self.writer.write_generate(&object)?;
         let seed = self.plan.seed.wrapping_add((number + 1).wrapping_mul(SEEDS_APART)).wrapping_add(1);
         Ok(self.order(Flight { number, draw: 0, object: Some(object) }, messages, Constraint::None, seed))
@@ -266,12 +269,12 @@ impl<'s> Pipeline<'s> {
         messages: Arc<Vec<Message>>,
         constraint: Constraint,
         seed: u64,
-    ) -> Box<Order> {
+    ) -> Order {
         let id = self.next_order;
         self.next_order += 1;
         self.flights.insert(id, flight);
         let profile = Arc::clone(&self.profile);
-        Box::new(Order { id, messages, constraint, profile, seed, wants_prompt: false })
+        Order { id, messages, constraint, profile, seed, wants_prompt: false }
     }
 }
 

@@ -25,9 +25,9 @@ fn said(output: &str, finish: Finish) -> Generation {
     Generation { output: output.into(), finish, ..Generation::default() }
 }
 
-fn asked(outcome: Option<Outcome>) -> Box<Order> {
+fn asked(outcome: Option<Outcome>) -> Order {
     match outcome {
-        Some(Outcome::Ask(order)) => order,
+        Some(Outcome::Ask(order)) => *order,
         other => panic!("{other:?} is no order"),
     }
 }

@@ -66,16 +66,15 @@ pub enum Error {
     Output(#[from] OutputError),
 }
 
+/// Where a finished candidate goes, with how many there are and are to be.
+pub type Keep<'k> = dyn FnMut(&Candidate, (usize, usize)) -> Result<(), OutputError> + 'k;
+
 /// Runs until the pipeline has what is wanted. Each candidate goes to `keep` as soon as it is finished, with how many there
 /// are and are to be.
 ///
 /// # Errors
 /// See [`Error`].
-pub fn run(
-    pipeline: &mut Pipeline,
-    setup: &Setup,
-    keep: &mut dyn FnMut(&Candidate, (usize, usize)) -> Result<(), OutputError>,
-) -> Result<Ending, Error> {
+pub fn run(pipeline: &mut Pipeline, setup: &Setup, keep: &mut Keep) -> Result<Ending, Error> {
     let io = |what: &str, source| Error::Io { what: what.to_owned(), source };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| io("runtime", e))?;
@@ -90,11 +89,7 @@ pub fn run(
     })
 }
 
-async fn work(
-    pipeline: &mut Pipeline<'_>,
-    setup: &Setup,
-    keep: &mut dyn FnMut(&Candidate, (usize, usize)) -> Result<(), OutputError>,
-) -> Result<Ending, Error> {
+async fn work(pipeline: &mut Pipeline<'_>, setup: &Setup, keep: &mut Keep<'_>) -> Result<Ending, Error> {
     let program = setup.launch.program.display().to_string();
     let mut worker = Worker::spawn(&setup.launch).map_err(|source| Error::Io { what: program, source })?;
     let mut patience = setup.stall * LOADING_TAKES;
@@ -113,7 +108,7 @@ async fn work(
         }
         while pipeline.n_under_way() < setup.slots {
             let Some(order) = pipeline.begin() else { break };
-            worker.send(Request::Attempt(order));
+            worker.send(Request::Attempt(Box::new(order)));
         }
         if pipeline.n_under_way() == 0 {
             worker.send(Request::Finish);

@@ -51,10 +51,7 @@ impl Dates {
     /// By a weekday, a turn of the month, or a distance from what is stated, and the day beside that.
     fn follows(&self, date: Date) -> bool {
         let month_named = self.months.contains(&(date.year(), date.month()));
-        let is_end = date.day() == date.days_in_month();
-        let ends = self.relative.says_month_end || self.relative.month_ends.contains(&date.month());
-        let its_end = is_end && ends;
-        if month_named && (its_end || (date.day() == 15 && self.relative.says_middle)) {
+        if month_named && self.relative.turns_in_named_month(date) {
             return true;
         }
         let known: Vec<Date> = self.stated.iter().chain(&self.assembled).copied().collect();
@@ -62,9 +59,9 @@ impl Dates {
             return true;
         }
         let away: Vec<Date> = known.iter().flat_map(|known| self.relative.away_from(*known)).collect();
-        let is_beside = |other: &Date| self.relative.beside(*other).any(|beside| beside == date);
+        let has_beside = |other: &Date| self.relative.beside(*other).any(|found| found == date);
         away.contains(&date)
-            || known.iter().chain(&away).any(is_beside)
+            || known.iter().chain(&away).any(has_beside)
             || self.relative.names(date, &away, WEEKDAY_REACH)
     }
 

@@ -31,21 +31,28 @@ impl Distance {
     }
 }
 
+/// A place in a month or a year that a message speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// The end of something, or the last.
+    End,
+    /// The end of a month without a name.
+    MonthEnd,
+    YearEnd,
+    Middle,
+    Start,
+    /// A month without a name.
+    Month,
+}
+
 /// What a message says of times in relation to others.
 #[derive(Debug, Default)]
 pub(super) struct Relative {
     pub(super) distances: Vec<Distance>,
     pub(super) weekdays: Vec<Weekday>,
-    /// Something ends, or is the last.
-    pub(super) says_end: bool,
+    turns: Vec<Turn>,
     /// Months whose end is spoken of.
-    pub(super) month_ends: Vec<i8>,
-    /// The end of a month without a name.
-    pub(super) says_month_end: bool,
-    pub(super) says_year_end: bool,
-    pub(super) says_middle: bool,
-    pub(super) says_start: bool,
-    pub(super) says_month: bool,
+    month_ends: Vec<i8>,
     pub(super) quarters: Vec<i8>,
     /// Calendar weeks.
     pub(super) weeks: Vec<i8>,
@@ -81,12 +88,12 @@ impl Relative {
         match tokens[at].text {
             "end" | "ends" | "ending" | "last" | "close" | "ultimo" | "ende" | "fin" | "fine" | "final"
             | "slutet" | "einde" | "through" | "out" | "whole" | "entire" | "eom" => {
-                self.says_end = true;
+                self.turns.push(Turn::End);
                 self.read_end(tokens, at);
             }
-            "middle" | "mid" | "mitte" | "half" => self.says_middle = true,
-            "start" | "beginning" | "begin" | "anfang" | "first" | "early" => self.says_start = true,
-            word if is_month(word) => self.says_month = true,
+            "middle" | "mid" | "mitte" | "half" => self.turns.push(Turn::Middle),
+            "start" | "beginning" | "begin" | "anfang" | "first" | "early" => self.turns.push(Turn::Start),
+            word if is_month(word) => self.turns.push(Turn::Month),
             "week" | "cw" | "kw" | "wk" | "vecka" | "uge" => self.weeks.extend(number()),
             "q" => self.quarters.extend(number().filter(|quarter| (1..=4).contains(quarter))),
             "weekend" => self.weekdays.extend([Weekday::Saturday, Weekday::Sunday]),
@@ -100,10 +107,10 @@ impl Relative {
         let around = tokens[at.saturating_sub(CLOSE - 1)..at].iter().chain(after.clone());
         self.month_ends.extend(after.filter_map(month));
         for token in around {
-            self.says_month_end |= is_month(token.text);
-            self.says_year_end |= is_year(token.text);
+            self.turns.extend(is_month(token.text).then_some(Turn::MonthEnd));
+            self.turns.extend(is_year(token.text).then_some(Turn::YearEnd));
         }
-        self.says_month_end |= tokens[at].text == "eom";
+        self.turns.extend(tokens[at].is_word("eom").then_some(Turn::MonthEnd));
     }
 
     /// "two weeks", "a fortnight", "ten working days", "the next month", "5d".
@@ -155,6 +162,16 @@ impl Relative {
         beside.flat_map(move |distance| reached(date, *distance))
     }
 
+    fn says(&self, turn: Turn) -> bool {
+        self.turns.contains(&turn)
+    }
+
+    /// Whether `date` is the end or the middle of its month, which is named without a day, and that is spoken of.
+    pub(super) fn turns_in_named_month(&self, date: Date) -> bool {
+        let ends = self.says(Turn::MonthEnd) || self.month_ends.contains(&date.month());
+        (ends && month_end(date) == date) || (self.says(Turn::Middle) && date.day() == 15)
+    }
+
     /// Whether `date` is a weekday or a turn of month, year, quarter or week that is spoken of, seen from `known`.
     pub(super) fn names(&self, date: Date, known: &[Date], within: i32) -> bool {
         let near = |days: i32| known.iter().any(|other| (date - *other).get_days().abs() <= days);
@@ -162,17 +179,18 @@ impl Relative {
         let week = self.weeks.contains(&date.iso_week_date().week()) && near(400);
         let quarter = self.quarters.contains(&((date.month() + 2) / 3));
         let is_end = month_end(date) == date;
-        let quarter_end = self.says_end && is_end && date.month() % 3 == 0 && quarter;
+        let quarter_end = self.says(Turn::End) && is_end && date.month() % 3 == 0 && quarter;
         let quarter_start = date.day() == 1 && date.month() % 3 == 1 && quarter;
         weekday || week || quarter_end || quarter_start || self.turns(date, near(62), near(366))
     }
 
     fn turns(&self, date: Date, month_near: bool, year_near: bool) -> bool {
         let is_end = month_end(date) == date;
-        let end_of_month = self.says_month_end && is_end && month_near;
-        let start_of_month = self.says_start && self.says_month && date.day() == 1 && month_near;
-        let end_of_year = self.says_year_end && is_end && date.month() == 12 && year_near;
-        let middle = self.says_middle && self.says_month && date.day() == 15 && month_near;
+        let end_of_month = self.says(Turn::MonthEnd) && is_end && month_near;
+        let start_of_month =
+            self.says(Turn::Start) && self.says(Turn::Month) && date.day() == 1 && month_near;
+        let end_of_year = self.says(Turn::YearEnd) && is_end && date.month() == 12 && year_near;
+        let middle = self.says(Turn::Middle) && self.says(Turn::Month) && date.day() == 15 && month_near;
         end_of_month || start_of_month || end_of_year || middle
     }
 }

@@ -131,7 +131,7 @@ pub(super) fn ordinal(tokens: &[Token]) -> Option<(i64, usize)> {
     if let Some(value) = unit(first.text) {
         return Some((value, 1));
     }
-    let tens = small(first.text).filter(|value| *value == 20.0 || *value == 30.0)? as i64;
+    let tens = small(first.text).map(|value| value as i64).filter(|value| matches!(value, 20 | 30))?;
     let skip = if tokens.get(1).is_some_and(|token| token.is_mark("-")) { 2 } else { 1 };
     let value = unit(tokens.get(skip)?.text).filter(|value| *value < 10)?;
     Some((tens + value, skip + 1))

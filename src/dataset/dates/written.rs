@@ -173,10 +173,10 @@ impl Written {
         let number = |index: usize| tokens.get(at + index).and_then(Token::digits);
         match (number(2), number(4)) {
             (Some(month), Some(day)) if sign(1, ['年', '년']) && sign(3, ['月', '월']) => {
-                self.add(first, month, day)
+                self.add(first, month, day);
             }
             (Some(day), _) if sign(1, ['月', '월']) && sign(3, ['日', '일']) => {
-                self.add_day_of_month(day, first)
+                self.add_day_of_month(day, first);
             }
             _ => {}
         }
@@ -227,7 +227,9 @@ impl Written {
         // "2024 May 14", "Date: 2024, 14 May"
         let before = at.checked_sub(1).and_then(|before| tokens[before].digits());
         if let Some(year) = before.filter(|year| is_year(*year)) {
-            after.iter().for_each(|day| self.add(year, i64::from(month), *day));
+            for day in after {
+                self.add(year, i64::from(month), day);
+            }
         }
     }
 }
@@ -239,18 +241,19 @@ fn is_year(year: i64) -> bool {
 /// "twenty twenty-five", "two thousand and twenty-five".
 fn year_in_words(tokens: &[Token]) -> Option<i16> {
     let (first, used) = in_words(tokens);
-    let first = *first.first()?;
+    let first = *first.first()? as i64;
     // "an' nineteen"
     let joints =
         tokens[used..].iter().take_while(|token| matches!(token.text, "an" | "n" | "and" | "'")).count();
-    let second = tokens.get(used + joints..).map(in_words).and_then(|(values, _)| values.first().copied());
+    let second = tokens
+        .get(used + joints..)
+        .map(in_words)
+        .and_then(|(values, _)| values.first().map(|value| *value as i64));
     let year = match second {
-        Some(second) if (first == 20.0 || first == 2000.0) && (10.0..60.0).contains(&second) => {
-            2000.0 + second
-        }
+        Some(second) if matches!(first, 20 | 2000) && (10..60).contains(&second) => 2000 + second,
         _ => first,
     };
-    is_year(year as i64).then_some(year as i16)
+    is_year(year).then_some(year as i16)
 }
 
 /// A day in digits or words at a token, and how many tokens it takes.
