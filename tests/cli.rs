@@ -207,9 +207,9 @@ fn recorded_outputs_stand_in_the_leaderboard_and_follow_a_correction() {
 const VARIED: &str = r#"{"name": "varied", "description": "d", "schema": {"type": "object"},
     "examples": [{"text": "t", "json": {}}],
     "cases": [
-        {"id": "a", "text": "Ännchen's order (No. 17-B): 3 chairs, 33 tables; deliver to ÄNNCHEN, please, by 4.5.2024.", "expected": {"n": 3, "name": "Ännchen", "order": "17-B"}},
-        {"id": "b", "text": "Bo's order (No. 18-B): 4 chairs, 33 tables; deliver to Bo, please, by 4.5.2024.", "expected": {"n": 4, "name": "bo", "order": "18-B"}},
-        {"id": "c", "text": "Bo's order (No. 18-B): 4 chairs, 33 tables – deliver to Bo\u3000please, by 4.5.2024.", "expected": {"n": 4.0, "name": "Bo", "x": null, "y": true}},
+        {"id": "a", "text": "Ännchen's order (No. 17-B): 3 chairs, 33 tables; deliver to ÄNNCHEN, please, by 14.5.2024.", "expected": {"n": 3, "name": "Ännchen", "order": "17-B"}},
+        {"id": "b", "text": "Bo's order (No. 18-B): 4 chairs, 33 tables; deliver to Bo, please, by 14.5.2024.", "expected": {"n": 4, "name": "bo", "order": "18-B"}},
+        {"id": "c", "text": "Bo's order (No. 18-B): 4 chairs, 33 tables – deliver to Bo\u3000please, by 14.5.2024.", "expected": {"n": 4.0, "name": "Bo", "x": null, "y": true}},
         {"id": "d", "text": "Short one", "expected": {"a": ["Short", {"b": ""}]}},
         {"id": "e", "text": "Two, short", "expected": {"a": "two"}}
     ]}"#;
@@ -266,8 +266,9 @@ fn the_shipped_cases_are_clean_and_faults_are_named_with_their_place() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         stdout(&output),
-        "bad.jsonl: 3 findings\n  \
+        "bad.jsonl: 4 findings\n  \
          bad.jsonl: p, /expected/name, \"Bob\": the message does not hold it\n  \
+         bad.jsonl: p, /expected/n, 1: the message states no such number, in digits or in words, and no two that make it up\n  \
          bad.jsonl: q, /expected/n, \"x\": the message does not hold it\n  \
          bad.jsonl: q, /text, \"Bo  asks\": p in bad.jsonl has the same `text`\n"
     );
