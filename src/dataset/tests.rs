@@ -28,6 +28,7 @@ fn what_the_message_says_is_grounded_and_what_it_does_not_say_is_named() {
         (json!("Siobhan O Dalaigh"), false),
         (json!("Eleftheria Papadopoulou"), true),
         (json!("Eleftheria Papadopoulos"), false),
+        (json!("Eleftheria Maria Papadopoulou"), false),
         (json!("RES-2293"), true),
         (json!("RES-2294"), false),
         (json!("RES-229"), false),
@@ -179,12 +180,13 @@ fn messages_that_differ_in_their_values_alone_are_the_same() {
 /// Word lists that share much, compared by sets of words and not by numbers.
 #[test]
 fn similarity_equals_its_definition() {
-    let vocabulary = ["a", "b", "c"];
-    let texts: Vec<String> = (0..40usize)
-        .map(|seed| {
-            (0..12).map(|at| vocabulary[(seed * 7 + at * at * (seed + 1)) % 3]).collect::<Vec<_>>().join(" ")
-        })
-        .collect();
+    let vocabulary = ["a", "b"];
+    let mut state = 1u32;
+    let mut word = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        vocabulary[(state >> 16) as usize % 2]
+    };
+    let texts: Vec<String> = (0..40).map(|_| (0..12).map(|_| word()).collect::<Vec<_>>().join(" ")).collect();
     let cases: Vec<Case> = texts.iter().map(|text| case("x", text, json!({}))).collect();
     let grams = |text: &String| -> HashSet<String> {
         text.split(' ').collect::<Vec<_>>().windows(5).map(|gram| gram.join(" ")).collect()

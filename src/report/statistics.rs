@@ -51,3 +51,24 @@ fn row(statistics: &Statistics) -> Vec<Cell> {
         Cell::number(format!("{:.5}", statistics.similarity.mean_jaccard)),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::scenario::Case;
+
+    #[test]
+    fn the_paper_s_figures_stand_in_brackets() {
+        let case = |id: &str, text: &str, expected| Case { id: id.into(), text: text.into(), expected };
+        let cases = [
+            case("a", "Ann is ill from Monday on", json!({"Employee": {"Name": "Ann"}, "Until": null})),
+            case("b", "Bo too", json!({"Employee": {"Name": "Bo"}})),
+        ];
+        let both: Vec<&Case> = cases.iter().collect();
+        let all: Vec<Statistics> =
+            ["sick_leave", "parcels"].iter().filter_map(|name| Statistics::of(name, &both)).collect();
+        insta::assert_snapshot!(statistics_table(&all).to_text());
+    }
+}
