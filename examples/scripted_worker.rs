@@ -2,8 +2,10 @@
 //!
 //! It answers a prompt with what stands behind the last `say ` in it. A message that holds `crash always` makes it abort,
 //! `crash once` too, but not a second time; `hang` makes it stop without a word. A model file named `refused…` cannot be
-//! loaded.
+//! loaded. Asked to make up an object, it makes one of the prompt, so that another prompt is another object; where the prompt
+//! says `uninspired`, always the same one.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,6 +40,12 @@ fn main() {
 }
 
 fn answer(prompt: &str, model: &Path) -> String {
+    if prompt.starts_with("Make up one more JSON object") && !prompt.contains("say ") {
+        let mut hasher = DefaultHasher::new();
+        prompt.hash(&mut hasher);
+        let word = if prompt.contains("uninspired") { 0 } else { hasher.finish() };
+        return format!("{{\"word\": \"w{word:x}\"}}");
+    }
     let told = prompt.rsplit_once("say ").map_or("", |(_, rest)| rest).trim();
     let has_crashed = model.with_extension("crashed");
     if told.contains("crash always") || (told.contains("crash once") && !has_crashed.exists()) {

@@ -203,6 +203,108 @@ fn recorded_outputs_stand_in_the_leaderboard_and_follow_a_correction() {
     }
 }
 
+/// Five cases of the shapes that the figures are about: values that stand in the text and that do not, numbers, nothing.
+const VARIED: &str = r#"{"name": "varied", "description": "d", "schema": {"type": "object"},
+    "examples": [{"text": "t", "json": {}}],
+    "cases": [
+        {"id": "a", "text": "Ännchen's order (No. 17-B): 3 chairs, 33 tables; deliver to ÄNNCHEN, please, by 14.5.2024.", "expected": {"n": 3, "name": "Ännchen", "order": "17-B"}},
+        {"id": "b", "text": "Bo's order (No. 18-B): 4 chairs, 33 tables; deliver to Bo, please, by 14.5.2024.", "expected": {"n": 4, "name": "bo", "order": "18-B"}},
+        {"id": "c", "text": "Bo's order (No. 18-B): 4 chairs, 33 tables – deliver to Bo\u3000please, by 14.5.2024.", "expected": {"n": 4.0, "name": "Bo", "x": null, "y": true}},
+        {"id": "d", "text": "Short one", "expected": {"a": ["Short", {"b": ""}]}},
+        {"id": "e", "text": "Two, short", "expected": {"a": "two"}}
+    ]}"#;
+
+#[test]
+fn similarity_is_what_the_script_computes() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/similarity");
+    let shipped = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let varied = folder.path().join("varied.json");
+    fs::write(&varied, VARIED).unwrap();
+    let mut files: Vec<String> = shipped.map(|entry| entry.unwrap().path().display().to_string()).collect();
+    files.retain(|file| Path::new(file).extension().is_some_and(|extension| extension == "json"));
+    files.push(varied.display().to_string());
+    let Ok(output) = Command::new("python3").arg(script).args(&files).output() else {
+        println!("skipped: there is no python3");
+        return;
+    };
+    assert!(output.status.success(), "{}", stderr(&output));
+    let theirs: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let arguments: Vec<&str> =
+        ["--json", "check", "--stats"].into_iter().chain(files.iter().map(String::as_str)).collect();
+    let output = nightjar(folder.path(), &arguments, "");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let ours: Vec<Value> = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(ours.len(), theirs.len());
+    for theirs in theirs {
+        let ours =
+            ours.iter().find(|ours| ours["scenario"] == theirs["scenario"]).expect("the same scenarios");
+        assert_eq!(
+            (&ours["cases"], &ours["different"]),
+            (&theirs["cases"], &theirs["different"]),
+            "{theirs}"
+        );
+        let figure = |of: &Value| of["mean_jaccard"].as_f64().unwrap();
+        assert!((figure(ours) - figure(&theirs)).abs() < 1e-12, "{ours} {theirs}");
+        if theirs["scenario"] == "varied" {
+            assert!(figure(&theirs) > 0.1 && theirs["different"] == 4, "{theirs}");
+        }
+    }
+}
+
+#[test]
+fn the_shipped_cases_are_clean_and_faults_are_named_with_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenarios = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
+    let output = nightjar(folder.path(), &["check", "--strict", scenarios], "");
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    let bad = r#"{"scenario": "parcels", "id": "p", "text": "Bo asks", "expected": {"name": "Bob", "n": 1}}
+{"scenario": "parcels", "id": "q", "text": "Bo  asks", "expected": {"n": "x"}}"#;
+    fs::write(folder.path().join("bad.jsonl"), bad).unwrap();
+    let output = nightjar(folder.path(), &["check", "--strict", "bad.jsonl"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        stdout(&output),
+        "bad.jsonl: 4 findings\n  \
+         bad.jsonl: p, /expected/name, \"Bob\": the message does not hold it\n  \
+         bad.jsonl: p, /expected/n, 1: the message states no such number, in digits or in words, and no two that make it up\n  \
+         bad.jsonl: q, /expected/n, \"x\": the message does not hold it\n  \
+         bad.jsonl: q, /text, \"Bo  asks\": p in bad.jsonl has the same `text`\n"
+    );
+    assert!(stderr(&output).contains("no file with the schema of `parcels`"), "{}", stderr(&output));
+    let output = nightjar(folder.path(), &["--json", "check", "--strict", "bad.jsonl"], "");
+    let reports: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(reports[0]["findings"][0]["pointer"], "/expected/name");
+}
+
+#[test]
+fn generating_needs_a_scenario_and_a_model_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("parcels.json"), PARCELS).unwrap();
+    fs::write(folder.path().join("bad.json"), "{}").unwrap();
+    let table = [
+        (["generate", "nowhere", "--model", "m", "-n", "3"], 1, "nowhere: there is no such file"),
+        (
+            ["generate", "bad.json", "--model", "m", "-n", "3"],
+            1,
+            "bad.json: the file: the member `name` is missing",
+        ),
+        (["generate", "parcels.json", "--model", "m.gguf", "-n", "3"], 1, "model `m.gguf`"),
+        (
+            ["--set", "generate.profile=greedy", "generate", "parcels.json", "--model=m", "-n3"],
+            78,
+            "temperature above 0",
+        ),
+    ];
+    for (arguments, code, words) in table {
+        let output = nightjar(folder.path(), &arguments, "");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+    assert!(!folder.path().join("state").exists(), "nothing is made for nothing");
+}
+
 #[test]
 fn a_line_that_cannot_be_judged_is_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,6 +11,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("config", &["decode::profile", "decode::constraint", "scenario", "score"]),
     ("scenario", &["hash"]),
     ("grammars", &["decode::constraint", "scenario"]),
+    ("dataset", &["scenario"]),
     ("inbox", &["hash", "scenario"]),
     ("models", &["hash"]),
     ("prompt", &["scenario"]),
@@ -59,7 +60,19 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("score", &["parse"]),
     ("store", &["decode::engine::frames", "hash", "parse", "scenario", "score"]),
     ("judge", &["decode::engine::frames", "parse", "plan", "score", "store"]),
-    ("report", &["scenario", "score", "store"]),
+    (
+        "generate",
+        &[
+            "dataset",
+            "decode::constraint",
+            "decode::engine::frames",
+            "decode::engine::process",
+            "decode::profile",
+            "prompt",
+            "scenario",
+        ],
+    ),
+    ("report", &["dataset", "scenario", "score", "store"]),
     (
         "daemon",
         &[
@@ -84,12 +97,14 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "daemon",
             "decode::allowed",
             "decode::constraint",
+            "dataset",
             "decode::engine::frames",
             "decode::engine::llama",
             "decode::engine::process",
             "decode::engine::worker",
             "decode::vocab",
             "grammars",
+            "generate",
             "hash",
             "judge",
             "models",
@@ -108,7 +123,7 @@ const FENCED: &[(&str, &str)] = &[
     ("llama_cpp_2", "src/decode/engine/llama.rs"),
     ("rusqlite", "src/store/"),
     ("notify", "src/inbox/"),
-    ("tokio", "src/daemon/ src/inbox/watch.rs src/decode/engine/process.rs"),
+    ("tokio", "src/daemon/ src/inbox/watch.rs src/decode/engine/process.rs src/generate/run.rs"),
     ("clap", "src/cli/ src/main.rs"),
 ];
 

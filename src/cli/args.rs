@@ -55,13 +55,11 @@ pub enum Command {
     /// Which model turns text into JSON best
     Leaderboard(Leaderboard),
     /// Check scenario and case files without running anything
-    Check {
-        /// Files, or folders of files
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-    },
+    Check(Check),
     /// Compile a JSON Schema, a scenario's schema or a GBNF grammar, and test texts against it
     Grammar(Grammar),
+    /// Let a model write new cases for a scenario, to be looked at before they are used
+    Generate(Generate),
     /// What the configured model entries find
     Models,
     /// Print a JSON Schema for editors
@@ -101,6 +99,39 @@ pub struct Grammar {
     /// A GGUF file: also show how the texts fall into its tokens and how many are allowed at each
     #[arg(long, value_name = "MODEL", requires = "test")]
     pub tokens: Option<PathBuf>,
+}
+
+/// Which files, and how closely.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Files, or folders of files
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Also whether each message holds what is expected of it, and what cases have in common
+    #[arg(long)]
+    pub strict: bool,
+    /// The figures of each scenario's cases instead
+    #[arg(long, conflicts_with = "strict")]
+    pub stats: bool,
+}
+
+/// New cases, of what and by whom.
+#[derive(Debug, Args)]
+pub struct Generate {
+    /// A scenario file, which need not have cases yet, or the name of a stored scenario
+    pub scenario: String,
+    /// The model: a name that `nightjar models` shows, or an entry as in config.toml
+    #[arg(long)]
+    pub model: String,
+    /// Candidates in all; those that are in the file already count
+    #[arg(short = 'n', long = "number", value_name = "N")]
+    pub number: usize,
+    /// Where the draws begin
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The file of candidates [default: NAME.generated.jsonl in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 /// Which numbers, of what.

@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod console;
+mod generate;
 mod grammar;
 mod leaderboard;
 mod models;
@@ -78,8 +79,9 @@ fn run_configured(global: &Global, command: Command) -> anyhow::Result<Exit> {
         Command::Sweep { files } => sweep::sweep(session, &files),
         Command::Status { follow } => status::run(&session, follow),
         Command::Leaderboard(what) => leaderboard::run(&session, &what),
-        Command::Check { files } => check::run(&session, &files),
+        Command::Check(what) => check::run(&session, &what),
         Command::Grammar(what) => grammar::run(&session, &what),
+        Command::Generate(what) => generate::run(&session, &what),
         Command::Models => models::run(&session),
         Command::Config { action } => show_config(&session, action),
         Command::Rescore => rescore::run(&session),

@@ -32,8 +32,7 @@ pub(super) fn sweep(session: Session, files: &[PathBuf]) -> anyhow::Result<Exit>
 
 fn run(session: Session, command: RunCommand) -> anyhow::Result<Exit> {
     let Session { config, console, places, json, .. } = session;
-    let arguments = worker_arguments(&config);
-    let program = std::env::current_exe().context("this program's own path")?;
+    let launch = launch(&config, config.profile.context)?;
     let bar = console.clone();
     let setup = Setup {
         command,
@@ -47,11 +46,7 @@ fn run(session: Session, command: RunCommand) -> anyhow::Result<Exit> {
                 &format!("{model}, {} seated, {} errored", progress.seated, progress.errored),
             );
         }),
-        launch: Box::new(move |model: &Path| {
-            let mut all: Vec<OsString> = vec!["worker".into(), "--model".into(), model.into()];
-            all.extend(arguments.iter().map(OsString::from));
-            Launch { program: program.clone(), arguments: all }
-        }),
+        launch: Box::new(launch),
         config,
     };
     let ending = daemon::run(setup);
@@ -63,12 +58,26 @@ fn run(session: Session, command: RunCommand) -> anyhow::Result<Exit> {
     Ok(exit(&ending))
 }
 
-fn worker_arguments(config: &Config) -> Vec<String> {
+/// How a worker is started for a model, with so many tokens for each slot.
+pub(super) fn launch(
+    config: &Config,
+    context: u32,
+) -> anyhow::Result<impl Fn(&Path) -> Launch + Send + use<>> {
+    let program = std::env::current_exe().context("this program's own path")?;
+    let arguments = worker_arguments(config, context);
+    Ok(move |model: &Path| {
+        let mut all: Vec<OsString> = vec!["worker".into(), "--model".into(), model.into()];
+        all.extend(arguments.iter().map(OsString::from));
+        Launch { program: program.clone(), arguments: all }
+    })
+}
+
+fn worker_arguments(config: &Config, context: u32) -> Vec<String> {
     let engine = &config.engine;
     let pairs = [
         ("--slots", engine.slots.to_string()),
         ("--batch", engine.batch.to_string()),
-        ("--context", config.profile.context.to_string()),
+        ("--context", context.to_string()),
         ("--threads", engine.threads.to_string()),
         ("--reuse", engine.reuse_prompts.to_string()),
         ("--share", engine.share_texts.to_string()),

@@ -74,8 +74,12 @@ pub struct Config {
     pub sweep: Sweep,
     /// How models are run.
     pub engine: Engine,
+    /// How candidates are generated.
+    pub generate: Generate,
     /// The profile that the sweep names, resolved.
     pub profile: Profile,
+    /// The profile that `generate` names, resolved.
+    pub generate_profile: Profile,
     /// Constants of the scores.
     pub scoring: Constants,
     /// Filter of the log lines.
@@ -113,6 +117,13 @@ pub struct Sweep {
     pub seed: u64,
 }
 
+/// How candidates are generated.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Generate {
+    /// Name of the profile; its temperature is above 0.
+    pub profile: String,
+}
+
 /// How models are run; nothing here changes which token is chosen, but for the last bits of the logits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Engine {
@@ -148,6 +159,7 @@ struct Written {
     paths: Paths,
     inbox: Inbox,
     sweep: Sweep,
+    generate: Generate,
     engine: Engine,
     profiles: BTreeMap<String, toml::Table>,
     scoring: Constants,
@@ -164,11 +176,17 @@ impl Config {
         let origins = layer::Origins::new(layers);
         let written: Written = table.try_into().map_err(|e| origins.unreadable("", &e))?;
         check_ranges(&written, &origins)?;
-        let profile = resolve_profile(&written, &origins)?;
-        let Written { models, mut paths, inbox, sweep, engine, scoring, log, .. } = written;
+        let profile = resolve_profile(&written, "sweep.profile", &written.sweep.profile, &origins)?;
+        let generate_profile =
+            resolve_profile(&written, "generate.profile", &written.generate.profile, &origins)?;
+        if generate_profile.temperature <= 0.0 {
+            let expected = "a profile with a temperature above 0, or every object would be the same";
+            return Err(origins.bad_value("generate.profile", &written.generate.profile, expected.into()));
+        }
+        let Written { models, mut paths, inbox, sweep, generate, engine, scoring, log, .. } = written;
         paths.state = base.join(paths.state);
         paths.grammars = base.join(paths.grammars);
-        Ok(Self { models, paths, inbox, sweep, engine, profile, scoring, log })
+        Ok(Self { models, paths, inbox, sweep, engine, generate, profile, generate_profile, scoring, log })
     }
 }
 
@@ -203,11 +221,16 @@ fn check_ranges(written: &Written, origins: &layer::Origins) -> Result<(), Error
     written.scoring.check().map_err(|e| origins.bad_value("scoring", &"not usable", e.to_string()))
 }
 
-fn resolve_profile(written: &Written, origins: &layer::Origins) -> Result<Profile, Error> {
-    let name = &written.sweep.profile;
+/// The profile that `key` names.
+fn resolve_profile(
+    written: &Written,
+    key: &str,
+    name: &String,
+    origins: &layer::Origins,
+) -> Result<Profile, Error> {
     let Some(table) = written.profiles.get(name) else {
         let known: Vec<_> = written.profiles.keys().map(String::as_str).collect();
-        return Err(origins.bad_value("sweep.profile", name, format!("one of {}", known.join(", "))));
+        return Err(origins.bad_value(key, name, format!("one of {}", known.join(", "))));
     };
     // A profile takes what it does not say from `greedy`, which the defaults hold whole.
     let mut whole = written.profiles["greedy"].clone();

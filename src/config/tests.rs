@@ -13,7 +13,7 @@ fn the_shipped_file_is_the_default() {
     assert_eq!(config.profile.name, "greedy");
     assert_eq!(config.scoring, Constants::default(), "config.toml and the spec's constants differ");
     let written: toml::Table = toml::from_str(DEFAULT).unwrap();
-    assert_eq!(written.keys().count(), 8, "every table of config.toml is read");
+    assert_eq!(written.keys().count(), 9, "every table of config.toml is read");
 }
 
 #[test]

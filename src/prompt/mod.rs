@@ -65,15 +65,19 @@ pub struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Compiles the templates. They see `schema` and `examples` (each `text` and `json`; all JSON as text) and, for each
-    /// case, `text`.
+    /// case, `text`; `generate` sees `json` instead.
     ///
     /// # Errors
     /// A template that does not compile.
     pub fn new(scenario: &'a Scenario) -> Result<Self, Error> {
         let mut environment = environment();
-        let Prompts { plain, structured, system, .. } = &scenario.prompts;
-        let templates =
-            [("plain", Some(plain)), ("structured", Some(structured)), ("system", system.as_ref())];
+        let Prompts { plain, structured, generate, system } = &scenario.prompts;
+        let templates = [
+            ("plain", Some(plain)),
+            ("structured", Some(structured)),
+            ("generate", Some(generate)),
+            ("system", system.as_ref()),
+        ];
         for (name, source) in templates {
             if let Some(source) = source {
                 environment
@@ -103,6 +107,15 @@ impl<'a> Writer<'a> {
         let name = if structured { "structured" } else { "plain" };
         messages.push(Message { role: Role::User, content: self.render(name, &values)? });
         Ok(Arc::new(messages))
+    }
+
+    /// The message that asks for a new message of the scenario's kind, which holds `json`.
+    ///
+    /// # Errors
+    /// A template that fails on this JSON.
+    pub fn write_generate(&self, json: &serde_json::Value) -> Result<Arc<Vec<Message>>, Error> {
+        let values = context! { json => pretty(json), ..self.scenario.clone() };
+        Ok(Arc::new(vec![Message { role: Role::User, content: self.render("generate", &values)? }]))
     }
 
     fn render(&self, name: &'static str, values: &minijinja::Value) -> Result<String, Error> {

@@ -34,6 +34,16 @@ fn a_scenario_s_own_templates_win_and_mistakes_are_named() {
     assert!(error.contains("prompts/plain") && error.contains("plain:2"), "{error}");
 }
 
+#[test]
+fn a_message_is_asked_for_from_its_json() {
+    let mut scenario = scenario();
+    scenario.prompts.generate = "{{ examples[0].text }}|{{ json }}".into();
+    scenario.prompts.system = Some("Be brief.".into());
+    let messages = Writer::new(&scenario).unwrap().write_generate(&serde_json::json!({"Zip": "1"})).unwrap();
+    assert_eq!(messages.len(), 1, "the system turn is the strategies'");
+    assert_eq!(messages[0].content, "Where is my parcel to 10115? I am 44.|{\n  \"Zip\": \"1\"\n}");
+}
+
 const CHATML: &str = "{%- for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m.content.strip() + '<|im_end|>\n' }}{%- endfor %}{%- if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% if enable_thinking is false %}<think>\n\n</think>\n\n{% endif %}{%- endif %}";
 const NO_SYSTEM: &str = "{{ bos_token }}{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content | trim }}<end_of_turn>\n{% endfor %}<start_of_turn>model\n";
 const DROPS_SYSTEM: &str =

@@ -5,10 +5,12 @@
 
 pub mod coverage;
 pub mod scores;
+mod statistics;
 pub mod status;
 pub mod strategies;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub use statistics::statistics_table;
 pub use table::{Cell, Table};

@@ -54,10 +54,26 @@ const CASE: Shape = Shape {
 /// Reads the text of a scenario file (a byte-order mark is passed over). All that is wrong with it is reported,
 /// unless it is no JSON: then the first thing, with line and column.
 pub fn parse(text: &str) -> Result<Checked, Vec<Problem>> {
+    parse_with(text, Cases::Needed)
+}
+
+/// As [`parse`], of a scenario that need not have cases yet: `cases` may be empty or absent.
+pub fn parse_outline(text: &str) -> Result<Checked, Vec<Problem>> {
+    parse_with(text, Cases::Optional)
+}
+
+/// Whether a scenario has to have a case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cases {
+    Needed,
+    Optional,
+}
+
+fn parse_with(text: &str, cases: Cases) -> Result<Checked, Vec<Problem>> {
     let text = without_mark(text);
     let value = read(text, None).map_err(|problem| vec![problem])?;
     let mut problems = Vec::new();
-    let scenario = scenario((value, Place::root(None)), &mut problems);
+    let scenario = scenario((value, Place::root(None)), cases, &mut problems);
     match scenario {
         Some(scenario) if problems.is_empty() => {
             let mut notes = repeated_names(text, None);
@@ -84,7 +100,7 @@ fn refusals(scenario: &Scenario) -> Vec<Note> {
     schema::refused_by(&scenario.schema, values)
 }
 
-fn scenario(found: Found, problems: &mut Vec<Problem>) -> Option<Scenario> {
+fn scenario(found: Found, needs: Cases, problems: &mut Vec<Problem>) -> Option<Scenario> {
     let mut members = Members::of(found, &SCENARIO, problems)?;
     let name = members.text("name", problems);
     if let Some(name) = &name {
@@ -97,7 +113,10 @@ fn scenario(found: Found, problems: &mut Vec<Problem>) -> Option<Scenario> {
     }
     let examples = members.list("examples", problems).unwrap_or_default();
     let examples = examples.into_iter().filter_map(|found| example(found, problems)).collect();
-    let cases = members.list("cases", problems).unwrap_or_default();
+    let cases = match needs {
+        Cases::Optional if members.lacks("cases") => Vec::new(),
+        _ => members.list("cases", problems).unwrap_or_default(),
+    };
     let cases = cases_of(cases, problems);
     let prompts = prompts::read(members.optional("prompts"), problems);
     let grammar = members.optional_text("grammar", problems);

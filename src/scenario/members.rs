@@ -83,6 +83,25 @@ impl Members {
         self.string(name, found, problems)
     }
 
+    /// The member `name`, which may be absent, but not another thing than true or false.
+    pub(super) fn optional_flag(&mut self, name: &str, problems: &mut Vec<Problem>) -> Option<bool> {
+        let (value, place) = self.optional(name)?;
+        let flag = value.as_bool();
+        if flag.is_none() {
+            problems.push(Problem::new(place, format!("this is {}", kind(&value)), self.shape.right(name)));
+        }
+        flag
+    }
+
+    /// The member `name`, which may be absent, but not another thing than an array of strings. Only looked at.
+    pub(super) fn optional_strings(&mut self, name: &str, problems: &mut Vec<Problem>) {
+        let Some((value, place)) = self.optional(name) else { return };
+        if !value.as_array().is_some_and(|items| items.iter().all(Value::is_string)) {
+            let wrong = "this is no array of strings";
+            problems.push(Problem::new(place, wrong, self.shape.right(name)));
+        }
+    }
+
     fn string(&self, name: &str, (value, place): Found, problems: &mut Vec<Problem>) -> Option<String> {
         let wrong = match value {
             Value::String(text) if !is_blank(&text) => return Some(text),
@@ -91,6 +110,14 @@ impl Members {
         };
         problems.push(Problem::new(place, wrong, self.shape.right(name)));
         None
+    }
+
+    /// Takes the member `name` away if it is an empty array; whether there is none now.
+    pub(super) fn lacks(&mut self, name: &str) -> bool {
+        if self.map.get(name).and_then(Value::as_array).is_some_and(Vec::is_empty) {
+            self.map.shift_remove(name);
+        }
+        !self.map.contains_key(name)
     }
 
     /// The member `name`, which must be an array with at least one element.

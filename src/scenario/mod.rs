@@ -20,7 +20,7 @@ mod table_tests;
 mod tests;
 
 pub use document::schema_document;
-pub use file::{Checked, parse};
+pub use file::{Checked, parse, parse_outline};
 pub use lines::{CaseLine, CheckedLines, parse_cases};
 pub use problem::{Note, Place, Problem, nearest};
 pub use prompts::{Prompts, environment};
@@ -41,7 +41,7 @@ pub struct Scenario {
     pub schema: Value,
     /// At least one.
     pub examples: Vec<Example>,
-    /// At least one, ids unique.
+    /// Ids unique; at least one, but for an outline ([`parse_outline`]).
     pub cases: Vec<Case>,
     /// The file's templates, defaults filled in.
     pub prompts: Prompts,

@@ -232,6 +232,9 @@ fn the_shipped_schema_of_case_lines_agrees_with_the_parser() {
         (json!({"scenario": "a", "id": 1, "text": "t", "expected": {}}), false),
         (json!({"scenario": "a", "text": "t", "expected": {}, "x": 1}), false),
         (json!({"text": "t", "expected": {}}), false),
+        (json!({"scenario": "a", "text": "t", "expected": {}, "verified": true, "reasons": []}), true),
+        (json!({"scenario": "a", "text": "t", "expected": {}, "verified": "yes"}), false),
+        (json!({"scenario": "a", "text": "t", "expected": {}, "verified": true, "reasons": [1]}), false),
     ];
     for (line, good) in table {
         assert_eq!((schema.is_valid(&line), parse_cases(&line.to_string()).is_ok()), (good, good), "{line}");

@@ -171,6 +171,38 @@ fn case_lines_are_read_whole_or_refused_with_every_bad_line() {
 }
 
 #[test]
+fn candidates_are_taken_where_they_are_verified() {
+    let line = |id: &str, verified: bool| {
+        json!({"scenario": "a", "id": id, "text": "t", "expected": {}, "verified": verified, "reasons": ["/x: why"]}).to_string()
+    };
+    let checked = parse_cases(&format!("{}\n{}\n{}", line("x", true), line("y", false), line("z", true)))
+        .expect("good");
+    let ids: Vec<_> = checked.lines.iter().map(|line| line.case.id.as_str()).collect();
+    assert_eq!(ids, ["x", "z"]);
+    insta::assert_snapshot!(checked.notes[0], @"line 2: this candidate is not verified and is left out; to take it, correct it and take `verified` away");
+    let none = parse_cases(&line("x", false)).expect_err("nothing is left");
+    assert!(none[0].to_string().starts_with("the file: no candidate in it is verified"), "{}", none[0]);
+}
+
+#[test]
+fn an_outline_needs_no_cases() {
+    let mut outline = file();
+    for cases in [Some(json!([])), None] {
+        let members = outline.as_object_mut().expect("an object");
+        match cases {
+            Some(cases) => drop(members.insert("cases".into(), cases)),
+            None => drop(members.shift_remove("cases")),
+        }
+        assert!(parse(&outline.to_string()).is_err());
+        let scenario = parse_outline(&outline.to_string()).expect("good").scenario;
+        assert_eq!((scenario.cases.len(), scenario.examples.len()), (0, 1));
+    }
+    let bad = parse_outline(&with("/cases", json!({})).to_string()).expect_err("bad")[0].to_string();
+    assert!(bad.starts_with("/cases: this is an object"), "{bad}");
+    assert_eq!(parse_outline(&file().to_string()).expect("good").scenario.cases.len(), 2);
+}
+
+#[test]
 fn problems_and_notes_are_written_as_plain_json() {
     let known = ["sick_leave", "support_tickets"];
     let problem = Problem::unknown_scenario(3, "suport_tickets", known);
