@@ -200,3 +200,20 @@ pub struct Cost {
     /// The model's time on this attempt's account, in microseconds: its part of each batch, by tokens.
     pub model_us: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constraints_come_over_the_pipe_as_they_were() {
+        let schema = Constraint::Schema(Arc::new(serde_json::json!({"b": 1, "a": 1.0})));
+        for constraint in
+            [Constraint::None, Constraint::Json, schema, Constraint::Grammar("root ::= \"\\n\"\n".into())]
+        {
+            let line = serde_json::to_string(&constraint).expect("plain data");
+            assert_eq!(serde_json::from_str::<Constraint>(&line).expect("what was written"), constraint);
+            assert!(!line.contains('\n'), "one line");
+        }
+    }
+}
