@@ -101,16 +101,16 @@ fn scenario(session: &Session, named: &str) -> anyhow::Result<Scenario> {
 /// A configured model by its name, or what another entry finds.
 fn model(session: &Session, named: &str) -> anyhow::Result<PathBuf> {
     let entries = resolve(&session.config.models, &session.places);
-    let names: Vec<String> = entries.iter().map(|found| found.name.clone()).collect();
+    let known: Vec<String> = entries.iter().map(|found| found.name.clone()).collect();
     let mut found = match entries.into_iter().find(|found| found.name == named) {
         Some(found) => vec![found],
         None => resolve(&[named.to_owned()], &session.places),
     };
-    let known = || format!("configured are: {}", names.join(", "));
+    let hint = || format!("configured are: {}", known.join(", "));
     let (Some(found), None) = (found.pop(), found.pop()) else {
-        bail!("`{named}` is no model, or more than one; {}", known());
+        bail!("`{named}` is no model, or more than one; {}", hint());
     };
-    let header = found.result.with_context(|| format!("model `{named}`; {}", known()))?;
+    let header = found.result.with_context(|| format!("model `{named}`; {}", hint()))?;
     if header.chat_template.is_none() {
         tracing::warn!("{} has no chat template; it will hardly write messages", found.name);
     }
