@@ -120,15 +120,14 @@ impl Machine {
         self.new_edge(local, byte)
     }
 
-    /// The state after one more byte of the same value, if that is known to be all that the byte does.
-    pub(super) fn known_state(&self, local: LocalId, byte: u8) -> Option<LocalId> {
+    /// Where a byte leads inside the same value, as far as that is known: `Some(None)` when it leads nowhere.
+    pub(super) fn known_go(&self, local: LocalId, byte: u8) -> Option<Option<LocalId>> {
         let cell = self.rows.get(local as usize)?.as_ref()?[byte as usize];
-        (cell & ((1 << cell::BITS) - 1) == cell::GO).then_some(cell >> cell::BITS)
-    }
-
-    /// Whether a byte is known to lead nowhere.
-    pub(super) fn is_known_dead(&self, local: LocalId, byte: u8) -> bool {
-        matches!(self.rows.get(local as usize), Some(Some(row)) if row[byte as usize] == cell::DEAD)
+        match cell & ((1 << cell::BITS) - 1) {
+            cell::GO => Some(Some(cell >> cell::BITS)),
+            cell::DEAD => Some(None),
+            _ => None,
+        }
     }
 
     #[cold]

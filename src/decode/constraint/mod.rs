@@ -20,6 +20,7 @@ mod leaf;
 mod lex;
 mod local;
 mod machine;
+mod masking;
 mod matcher;
 mod members;
 mod name_state;
