@@ -102,20 +102,17 @@ impl Allowed {
                 idx = node.end as usize;
                 continue;
             }
-            match self.constraint.glance(spot, node.byte) {
-                Some(None) => {
-                    idx = node.end as usize;
-                    continue;
-                }
-                Some(Some(spot)) => {
-                    self.enter(depth, node.byte, spot);
-                    found.tokens.extend_from_slice(trie.tokens_at(idx));
-                    idx += 1;
-                    continue;
-                }
-                None => {}
-            }
             let step = self.constraint.look(spot, node.byte);
+            if step.is_dead() {
+                idx = node.end as usize;
+                continue;
+            }
+            if let Some(next) = step.within(spot) {
+                self.enter(depth, node.byte, next);
+                found.tokens.extend_from_slice(trie.tokens_at(idx));
+                idx += 1;
+                continue;
+            }
             let aside = match set_aside {
                 SetAside::Exits => {
                     (spot.frame == self.spots[0].frame && step.exits())

@@ -120,16 +120,6 @@ impl Machine {
         self.new_edge(local, byte)
     }
 
-    /// Where a byte leads inside the same value, as far as that is known: `Some(None)` when it leads nowhere.
-    pub(super) fn known_go(&self, local: LocalId, byte: u8) -> Option<Option<LocalId>> {
-        let cell = self.rows.get(local as usize)?.as_ref()?[byte as usize];
-        match cell & ((1 << cell::BITS) - 1) {
-            cell::GO => Some(Some(cell >> cell::BITS)),
-            cell::DEAD => Some(None),
-            _ => None,
-        }
-    }
-
     #[cold]
     fn new_edge(&mut self, local: LocalId, byte: u8) -> Edge {
         if self.rows.len() <= local as usize {

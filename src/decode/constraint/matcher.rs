@@ -32,6 +32,19 @@ pub(in crate::decode) struct Spot {
 pub(in crate::decode) struct Step(Edge);
 
 impl Step {
+    /// Whether it leads nowhere.
+    pub(in crate::decode) fn is_dead(self) -> bool {
+        self.0 == Edge::Dead
+    }
+
+    /// Where it leads from a spot if it does nothing but change the state of the innermost value.
+    pub(in crate::decode) fn within(self, spot: Spot) -> Option<Spot> {
+        match self.0 {
+            Edge::Go(top) => Some(Spot { top, ..spot }),
+            _ => None,
+        }
+    }
+
     /// Whether it leads out of the innermost value.
     pub(in crate::decode) fn exits(self) -> bool {
         matches!(self.0, Edge::Pop { .. } | Edge::PopThen { .. } | Edge::Named { .. })
@@ -214,12 +227,6 @@ impl Constraint {
     pub(in crate::decode) fn watched(&self, matcher: &Matcher) -> Option<usize> {
         let lowest = self.lowest.checked_sub(1)?;
         Some((matcher.spot.frame - lowest) as usize)
-    }
-
-    /// Where a byte leads, if it is known to do nothing but change the state of the innermost value: `Some(None)` when
-    /// it leads nowhere.
-    pub(in crate::decode) fn glance(&self, spot: Spot, byte: u8) -> Option<Option<Spot>> {
-        self.machine.known_go(spot.top, byte).map(|go| go.map(|top| Spot { top, ..spot }))
     }
 
     /// What a byte does at a spot.
