@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Allowed;
 use super::cache::Walked;
-use crate::decode::constraint::{Matcher, Spot, Written};
+use crate::decode::constraint::{Matcher, Spot, Step, Written};
 use crate::decode::vocab::{TokenId, Trie};
 
 /// What a walk found.
@@ -82,6 +82,14 @@ impl Allowed {
         self.path.push(byte);
     }
 
+    fn is_aside(&mut self, set_aside: SetAside, spot: Spot, step: Step) -> bool {
+        match set_aside {
+            SetAside::Exits if spot.frame == self.spots[0].frame && step.exits() => true,
+            SetAside::Exits | SetAside::Unstable => self.constraint.is_unstable(&self.frames, spot, step),
+            SetAside::Nothing => false,
+        }
+    }
+
     /// Walks a range of nodes whose parent the walk has reached.
     pub(super) fn walk(
         &mut self,
@@ -113,19 +121,10 @@ impl Allowed {
                 idx += 1;
                 continue;
             }
-            let aside = match set_aside {
-                SetAside::Exits => {
-                    (spot.frame == self.spots[0].frame && step.exits())
-                        || self.constraint.is_unstable(&self.frames, spot, step)
-                }
-                SetAside::Unstable => self.constraint.is_unstable(&self.frames, spot, step),
-                SetAside::Nothing => {
-                    found.is_nested |=
-                        idx != range.start && self.constraint.is_unstable(&self.frames, spot, step);
-                    false
-                }
-            };
-            if aside {
+            found.is_nested |= set_aside == SetAside::Nothing
+                && idx != range.start
+                && self.constraint.is_unstable(&self.frames, spot, step);
+            if self.is_aside(set_aside, spot, step) {
                 found.set_aside.push(idx as u32);
                 if set_aside == SetAside::Unstable {
                     let mut below = Found::default();

@@ -46,7 +46,7 @@ pub use matcher::{Constraint, Matcher};
 pub use policy::{Formats, MemberOrder, Policy, Spelling, Whitespace};
 pub use rules::{Note, Root, Rules, Unsupported};
 
-pub(in crate::decode) use matcher::{Frame, Spot};
+pub(in crate::decode) use matcher::{Frame, Spot, Step};
 pub(in crate::decode) use sharing::Endings;
 pub(in crate::decode) use slicing::Class;
 pub(in crate::decode) use written::Written;
