@@ -1,12 +1,14 @@
-//! Constraint and vocab to token mask: the hot walk.
+//! Constraint and vocab to token mask: what is known already, and what the walk has to find out.
 
 mod cache;
+mod walk;
 
 use std::sync::Arc;
 
-use super::constraint::{Class, Constraint, Endings, Frame, Matcher, Rules, Spot, Written};
-use super::vocab::{Slice, TokenId, TokenMask, Trie, Vocab};
+use super::constraint::{Class, Constraint, Endings, Frame, Matcher, Rules, Spot};
+use super::vocab::{Slice, TokenId, TokenMask, Vocab};
 use cache::{Cache, Cached, Inside, Walked};
+use walk::{Found, SetAside};
 
 /// Masks of texts nested deeper than this are not remembered: the limit on depth may be within a token's reach.
 const DEEP: usize = 50;
@@ -24,26 +26,6 @@ pub struct Allowed {
     spots: Vec<Spot>,
     path: Vec<u8>,
     waiting: Vec<u32>,
-}
-
-/// What a walk found.
-#[derive(Debug, Default)]
-struct Found {
-    tokens: Vec<TokenId>,
-    /// Nodes that were left out with all below them.
-    set_aside: Vec<u32>,
-    /// Tokens below those, if the walk looked there for this text.
-    aside_tokens: Vec<TokenId>,
-}
-
-/// What a walk leaves out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum SetAside {
-    /// Bytes that lead out of the innermost value, and all that [`SetAside::Unstable`] leaves out.
-    Exits,
-    /// Bytes whose verdict depends on the text and not on the states alone.
-    Unstable,
-    Nothing,
 }
 
 impl Allowed {
@@ -132,7 +114,7 @@ impl Allowed {
         let n_frames = self.constraint.watched(matcher);
         let mask = with(&inside.mask, &found.tokens);
         let whole = with(&mask, &found.aside_tokens);
-        let is_new = known.is_some_and(|nodes| nodes.is_empty());
+        let is_new = known.is_some_and(|nodes| nodes.is_empty()) && !found.is_nested;
         let new_name = is_new.then(|| Arc::clone(&whole));
         (Cached { mask, n_frames, walked: inside.walked, unstable: found.set_aside.into(), new_name }, whole)
     }
@@ -153,7 +135,7 @@ impl Allowed {
             n_frames,
             walked: inside.walked,
             unstable: Arc::clone(&inside.exits),
-            new_name: Some(with(&inside.mask, &found.tokens)),
+            new_name: (!found.is_nested).then(|| with(&inside.mask, &found.tokens)),
         };
         let mask = self.recalled(&cached, matcher.top(), matcher);
         (cached, mask)
@@ -276,7 +258,7 @@ impl Allowed {
 
     /// The whole mask; inside a name from that of a new one, but for the tokens that make it a known one.
     fn recalled(&mut self, known: &Cached, top: u32, matcher: &Matcher) -> Arc<TokenMask> {
-        let Some(nodes) = self.known_names(matcher) else { return self.completed(known, matcher) };
+        let Some(nodes) = self.known_names(matcher) else { return self.completed(known, matcher).0 };
         match &known.new_name {
             Some(mask) if nodes.is_empty() => Arc::clone(mask),
             Some(mask) => {
@@ -287,8 +269,8 @@ impl Allowed {
                 Arc::new(mask.without(below.copied()).with(&found.tokens))
             }
             None => {
-                let mask = self.completed(known, matcher);
-                if nodes.is_empty() {
+                let (mask, is_nested) = self.completed(known, matcher);
+                if nodes.is_empty() && !is_nested {
                     self.cache.put_new_name(top, &self.waiting, &mask);
                 }
                 mask
@@ -296,36 +278,11 @@ impl Allowed {
         }
     }
 
-    /// The mask with the tokens added whose verdict depends on the text.
-    fn completed(&mut self, cached: &Cached, matcher: &Matcher) -> Arc<TokenMask> {
+    /// The mask with the tokens added whose verdict depends on the text, and whether it does so in more than one place.
+    fn completed(&mut self, cached: &Cached, matcher: &Matcher) -> (Arc<TokenMask>, bool) {
         let mut found = Found::default();
         self.walk_nodes(&cached.unstable, cached.walked, matcher, &mut found, SetAside::Nothing);
-        if found.tokens.is_empty() {
-            Arc::clone(&cached.mask)
-        } else {
-            Arc::new(cached.mask.with(&found.tokens))
-        }
-    }
-
-    /// Walks nodes that an earlier walk has set aside.
-    fn walk_nodes(
-        &mut self,
-        aside: &[u32],
-        walked: Walked,
-        matcher: &Matcher,
-        found: &mut Found,
-        set_aside: SetAside,
-    ) {
-        let vocab = Arc::clone(&self.vocab);
-        let trie = walked.trie(&vocab);
-        self.begin_walk(matcher);
-        for &idx in aside {
-            let node = trie.nodes()[idx as usize];
-            let piece = vocab.piece(trie.first_token_below(idx as usize));
-            if self.walk_path(&piece[..node.depth as usize], matcher.text()) {
-                self.walk(trie, idx as usize..node.end as usize, matcher.text(), found, set_aside);
-            }
-        }
+        (with(&cached.mask, &found.tokens), found.is_nested)
     }
 
     /// Whether one token may come next, without building a mask.
@@ -355,102 +312,6 @@ impl Allowed {
         self.begin_walk(matcher);
         let reached = !piece.is_empty() && self.walk_path(piece, matcher.text());
         reached.then(|| self.spots[piece.len()])
-    }
-
-    fn begin_walk(&mut self, matcher: &Matcher) {
-        self.constraint.turn();
-        let (frames, start) = matcher.parts();
-        self.frames.clear();
-        self.frames.extend_from_slice(frames);
-        self.path.clear();
-        self.spots.clear();
-        self.spots.push(start);
-    }
-
-    /// Walks the bytes from the start of the walk; false when one of them may not stand there.
-    fn walk_path(&mut self, bytes: &[u8], text: &[u8]) -> bool {
-        self.path.clear();
-        self.spots.truncate(1);
-        bytes.iter().all(|&byte| {
-            let written = Written { before: text, path: &self.path };
-            let spot = self.constraint.step(&mut self.frames, self.spots[self.path.len()], byte, written);
-            self.path.push(byte);
-            self.spots.extend(spot);
-            spot.is_some()
-        })
-    }
-
-    /// Notes that the walk has reached a spot by a byte at a depth.
-    fn enter(&mut self, depth: usize, byte: u8, spot: Spot) {
-        self.spots.truncate(depth + 1);
-        self.spots.push(spot);
-        self.path.truncate(depth);
-        self.path.push(byte);
-    }
-
-    /// Walks a range of nodes whose parent the walk has reached.
-    fn walk(
-        &mut self,
-        trie: &Trie,
-        range: std::ops::Range<usize>,
-        text: &[u8],
-        found: &mut Found,
-        set_aside: SetAside,
-    ) {
-        let nodes = trie.nodes();
-        let mut idx = range.start;
-        while idx < range.end {
-            let node = nodes[idx];
-            let depth = node.depth as usize;
-            let spot = self.spots[depth];
-            if node.is_plain && self.constraint.is_steady(spot) {
-                found.tokens.extend_from_slice(trie.tokens_below(idx));
-                idx = node.end as usize;
-                continue;
-            }
-            match self.constraint.glance(spot, node.byte) {
-                Some(None) => {
-                    idx = node.end as usize;
-                    continue;
-                }
-                Some(Some(spot)) => {
-                    self.enter(depth, node.byte, spot);
-                    found.tokens.extend_from_slice(trie.tokens_at(idx));
-                    idx += 1;
-                    continue;
-                }
-                None => {}
-            }
-            let step = self.constraint.look(spot, node.byte);
-            let aside = match set_aside {
-                SetAside::Exits => {
-                    (spot.frame == self.spots[0].frame && step.exits())
-                        || self.constraint.is_unstable(&self.frames, spot, step)
-                }
-                SetAside::Unstable => self.constraint.is_unstable(&self.frames, spot, step),
-                SetAside::Nothing => false,
-            };
-            if aside {
-                found.set_aside.push(idx as u32);
-                if set_aside == SetAside::Unstable {
-                    let mut below = Found::default();
-                    self.walk(trie, idx..node.end as usize, text, &mut below, SetAside::Nothing);
-                    found.aside_tokens.append(&mut below.tokens);
-                }
-                idx = node.end as usize;
-                continue;
-            }
-            self.path.truncate(depth);
-            let written = Written { before: text, path: &self.path };
-            match self.constraint.take(&mut self.frames, spot, step, node.byte, written) {
-                None => idx = node.end as usize,
-                Some(spot) => {
-                    self.enter(depth, node.byte, spot);
-                    found.tokens.extend_from_slice(trie.tokens_at(idx));
-                    idx += 1;
-                }
-            }
-        }
     }
 }
 

@@ -151,17 +151,6 @@ impl Machine {
         self.new_edge(local, byte)
     }
 
-    /// The state after one more byte of the same value, if that is known to be all that the byte does.
-    pub(super) fn known_state(&self, local: LocalId, byte: u8) -> Option<LocalId> {
-        let cell = self.rows.get(local as usize)?.as_ref()?[byte as usize];
-        (cell & ((1 << cell::BITS) - 1) == cell::GO).then_some(cell >> cell::BITS)
-    }
-
-    /// Whether a byte is known to lead nowhere.
-    pub(super) fn is_known_dead(&self, local: LocalId, byte: u8) -> bool {
-        matches!(self.rows.get(local as usize), Some(Some(row)) if row[byte as usize] == cell::DEAD)
-    }
-
     #[cold]
     fn new_edge(&mut self, local: LocalId, byte: u8) -> Edge {
         if self.is_spent() {

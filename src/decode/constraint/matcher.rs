@@ -3,8 +3,6 @@
 use super::local::{Edge, LocalId};
 use super::machine::Machine;
 use super::rules::Rules;
-use super::sharing::Endings;
-use super::slicing::{Class, Loose};
 use super::written::{self, NamesSoFar, Written};
 
 /// Values may nest so deep: as far as JSON parsers read.
@@ -13,11 +11,11 @@ const MAX_DEPTH: u32 = 120;
 /// A value that waits for its child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::decode) struct Frame {
-    waiting: LocalId,
+    pub(super) waiting: LocalId,
     /// Index of the frame below plus one; 0 for the outermost.
-    below: u32,
+    pub(super) below: u32,
     /// Where in the text the child begins, white space included.
-    start: u32,
+    pub(super) start: u32,
     depth: u32,
 }
 
@@ -34,6 +32,19 @@ pub(in crate::decode) struct Spot {
 pub(in crate::decode) struct Step(Edge);
 
 impl Step {
+    /// Whether it leads nowhere.
+    pub(in crate::decode) fn is_dead(self) -> bool {
+        self.0 == Edge::Dead
+    }
+
+    /// Where it leads from a spot if it does nothing but change the state of the innermost value.
+    pub(in crate::decode) fn within(self, spot: Spot) -> Option<Spot> {
+        match self.0 {
+            Edge::Go(top) => Some(Spot { top, ..spot }),
+            _ => None,
+        }
+    }
+
     /// Whether it leads out of the innermost value.
     pub(in crate::decode) fn exits(self) -> bool {
         matches!(self.0, Edge::Pop { .. } | Edge::PopThen { .. } | Edge::Named { .. })
@@ -88,8 +99,8 @@ pub struct Constraint {
     pub(super) n_replayed: usize,
     /// The outermost frame, as its index plus one, that a step has gone back to since [`Constraint::watch`]; 0 past
     /// the outermost.
-    lowest: u32,
-    names: NamesSoFar,
+    pub(super) lowest: u32,
+    pub(super) names: NamesSoFar,
 }
 
 impl Constraint {
@@ -202,90 +213,6 @@ impl Constraint {
         Some((matcher.spot.frame - lowest) as usize)
     }
 
-    /// A state of a string without what does not depend on single characters, if it is one.
-    pub(in crate::decode) fn loosened(&mut self, top: u32) -> Option<Loose> {
-        self.machine.loosened(top)
-    }
-
-    /// What a mask can depend on: the innermost state and those that wait, innermost first, each as a number that is
-    /// equal for states which are alike.
-    pub(in crate::decode) fn likenesses(&mut self, matcher: &Matcher, waiting: &mut Vec<u32>) -> u32 {
-        waiting.clear();
-        for frame in matcher.frames.iter().rev() {
-            waiting.push(self.machine.likeness(frame.waiting));
-        }
-        // The verdict on a name is set aside, so that how it begins makes no difference either.
-        let alike_names = waiting.first().is_some_and(|likeness| likeness & 1 == 1);
-        let top = if alike_names { self.machine.any_name(matcher.spot.top) } else { matcher.spot.top };
-        self.machine.likeness(top)
-    }
-
-    /// Whether the text is inside a member's name.
-    pub(in crate::decode) fn is_in_name(&self, matcher: &Matcher) -> bool {
-        self.machine.is_name(matcher.spot.top)
-    }
-
-    /// The nodes where the name being written ends as one that is mentioned or was there before. `None` outside names,
-    /// and when more than that decides about them.
-    pub(in crate::decode) fn known_names(
-        &mut self,
-        matcher: &Matcher,
-        endings: &Endings,
-    ) -> Option<Vec<u32>> {
-        let frame = frame_at(&matcher.frames, matcher.spot.frame)?;
-        let start = frame_at(&matcher.frames, frame.below).map_or(0, |frame| frame.start);
-        self.turn();
-        let (name, earlier) = self.names.open_name(&matcher.text, start as usize)?;
-        self.machine.known_names(matcher.spot.top, &name, earlier, endings)
-    }
-
-    /// A state whose mask is the same as far as a text stays inside the innermost value, and how many characters it
-    /// may have there at most.
-    pub(in crate::decode) fn twin(&mut self, matcher: &Matcher) -> (u32, Option<u64>) {
-        let loose = self.machine.loosened(matcher.spot.top);
-        let twin = loose.and_then(Loose::twin).unwrap_or(matcher.spot.top);
-        (twin, loose.and_then(Loose::count))
-    }
-
-    /// How many characters of a class may follow, whichever they are, if it is as many as its tokens have.
-    pub(in crate::decode) fn passing(&mut self, loose: Loose, class: Class<'_>) -> Option<u64> {
-        self.machine.passing(loose, class)
-    }
-
-    /// How many characters may come before the string ends, when it ends the same way after any of them.
-    pub(in crate::decode) fn closes_alike(&self, matcher: &Matcher) -> Option<u64> {
-        self.machine.closes_alike(matcher.spot.top)
-    }
-
-    /// Where a byte leads, if it is known to do nothing but change the state of the innermost value: `Some(None)` when
-    /// it leads nowhere.
-    pub(in crate::decode) fn glance(&self, spot: Spot, byte: u8) -> Option<Option<Spot>> {
-        if self.machine.is_known_dead(spot.top, byte) {
-            return Some(None);
-        }
-        self.machine.known_state(spot.top, byte).map(|top| Some(Spot { top, ..spot }))
-    }
-
-    /// Whether a state is between tokens of JSON.
-    pub(in crate::decode) fn is_between(&self, top: u32) -> bool {
-        self.machine.is_between(top)
-    }
-
-    /// Whether plain characters of ASCII lead from a spot back to it.
-    pub(in crate::decode) fn is_steady(&mut self, spot: Spot) -> bool {
-        self.machine.is_steady(spot.top)
-    }
-
-    /// Where the text stands once the name being written has ended as one that is neither mentioned nor was there
-    /// before; `None` when such a name may not come.
-    pub(in crate::decode) fn after_new_name(&mut self, matcher: &Matcher) -> Option<Spot> {
-        self.lowest = self.lowest.min(matcher.spot.frame);
-        let frame = *frame_at(&matcher.frames, matcher.spot.frame)?;
-        let outcome = self.machine.outcomes.id(super::local::Outcome::Other(Vec::new()));
-        let top = self.machine.named(frame.waiting, outcome)?;
-        Some(Spot { top, frame: frame.below })
-    }
-
     /// What a byte does at a spot.
     pub(in crate::decode) fn look(&mut self, spot: Spot, byte: u8) -> Step {
         Step(self.machine.edge(spot.top, byte))
@@ -377,7 +304,7 @@ impl Constraint {
     }
 }
 
-fn frame_at(frames: &[Frame], frame: u32) -> Option<&Frame> {
+pub(super) fn frame_at(frames: &[Frame], frame: u32) -> Option<&Frame> {
     frames.get((frame as usize).checked_sub(1)?)
 }
 

@@ -21,6 +21,7 @@ mod leaf;
 mod lex;
 mod local;
 mod machine;
+mod masking;
 mod matcher;
 mod members;
 mod mentioned;
@@ -50,7 +51,7 @@ pub use matcher::{Constraint, Matcher};
 pub use policy::{Formats, MemberOrder, Policy, Spelling, Whitespace};
 pub use rules::{Note, Root, Rules, Unsupported};
 
-pub(in crate::decode) use matcher::{Frame, Spot};
+pub(in crate::decode) use matcher::{Frame, Spot, Step};
 pub(in crate::decode) use sharing::Endings;
 pub(in crate::decode) use slicing::Class;
 pub(in crate::decode) use written::Written;

@@ -12,7 +12,7 @@ use super::policy::Spelling;
 
 /// How many states of a string are looked at before a class counts as not passing.
 const STATE_LIMIT: usize = 300;
-/// How many formulas are looked at for the shortest text that fits.
+/// How many formulas are looked at for a text that fits.
 const LENGTH_LIMIT: usize = 200;
 
 /// A class of characters and the length of the longest token made of it.
@@ -137,13 +137,13 @@ impl Machine {
         }
         let mut seen = vec![loose.local];
         let mut level = 0..1;
-        let mut shortest = 0;
+        let mut longest_end = 0;
         let depth = class.longest * if class.is_unicode { 4 } else { 1 };
         for _ in 0..=depth {
             for at in level.clone() {
                 let (lex, parts) = self.string_parts(seen[at])?;
                 if loose.max_len.is_some() && lex == Lex::Plain {
-                    shortest = shortest.max(self.shortest(&parts)?);
+                    longest_end = longest_end.max(self.completion(&parts)?);
                 }
                 for byte in self.bytes_of(&parts, lex, class) {
                     match self.edge(seen[at], byte) {
@@ -159,7 +159,7 @@ impl Machine {
             }
         }
         // Which longer tokens still fit would depend on more than their length.
-        let left = max_len.checked_sub(shortest)?;
+        let left = max_len.checked_sub(longest_end)?;
         (left >= class.longest).then_some(left)
     }
 
@@ -194,15 +194,28 @@ impl Machine {
         found
     }
 
-    /// Characters of the shortest text that meets all the formulas, if a short search finds one.
-    fn shortest(&mut self, parts: &[ExprId]) -> Option<u64> {
+    /// Characters of a short text that meets all the formulas, if a short search finds one.
+    fn completion(&mut self, parts: &[ExprId]) -> Option<u64> {
         let all = self.graph.exprs.and(parts);
+        if let Some(&known) = self.graph.memo.completion.get(&all) {
+            return known;
+        }
+        let found = self.search_completion(all);
+        self.graph.memo.completion.insert(all, found);
+        found
+    }
+
+    fn search_completion(&mut self, all: ExprId) -> Option<u64> {
         let mut seen = vec![(all, 0)];
         let mut next = 0;
         while let Some(&(id, length)) = seen.get(next) {
             next += 1;
             if self.graph.text_ends(id) {
                 return Some(length);
+            }
+            // Not always the shortest, but searching on from every state of a counted pattern takes milliseconds.
+            if let Some(&Some(rest)) = self.graph.memo.completion.get(&id) {
+                return Some(length + rest);
             }
             for byte in self.graph.alphabet(id) {
                 let to = self.graph.text_byte(id, byte);

@@ -35,6 +35,8 @@ pub(super) struct Memo {
     pub byte: FxHashMap<(ExprId, u8), ExprId>,
     pub open: FxHashMap<(ExprId, super::leaf::Kind), ExprId>,
     pub text_alive: FxHashMap<ExprId, bool>,
+    /// Characters of some text that meets a formula.
+    pub completion: FxHashMap<ExprId, Option<u64>>,
     /// `None` while the answer is being found.
     pub satisfiable: FxHashMap<ExprId, Option<bool>>,
     /// How many of those answers are being found.
