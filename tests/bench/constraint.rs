@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use nightjar::config::Config;
 use nightjar::decode::allowed::Allowed;
-use nightjar::decode::constraint::{Policy, Rules};
+use nightjar::decode::constraint::{MemberOrder, Policy, Rules};
 use nightjar::decode::sampler::Sampler;
 use nightjar::decode::vocab::{TokenId, TokenMask, Vocab};
 use rand::rngs::SmallRng;
@@ -185,7 +185,10 @@ fn overwrite_and_pick(logits: &mut [f32], mask: &TokenMask) -> Option<TokenId> {
 }
 
 fn rules(schema: &Value) -> Result<Arc<Rules>> {
-    Rules::schema(schema, Policy::default()).map(Arc::new).ok().context("the schema does not compile")
+    Rules::schema(schema, Policy { order: MemberOrder::Any, ..Policy::default() })
+        .map(Arc::new)
+        .ok()
+        .context("the schema does not compile")
 }
 
 fn timed<T>(run: impl FnOnce() -> T) -> (f64, T) {
