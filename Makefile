@@ -2,7 +2,7 @@
 
 CARGO := . scripts/env && cargo
 
-.PHONY: help setup build model demo test check clean
+.PHONY: help setup build model demo test bench check clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
@@ -21,6 +21,9 @@ demo: model build ## a small sweep on a real model, then its tables
 
 test: model ## all tests, those on a real model included
 	@$(CARGO) test --release
+
+bench: ## what masks and choices cost, on the vocabulary of the mask benchmark
+	@$(CARGO) bench --no-default-features --bench constraint
 
 check: model ## formatting, lints and tests, with llama.cpp and without
 	@$(CARGO) fmt --check
