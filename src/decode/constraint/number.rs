@@ -98,7 +98,7 @@ impl NumberSet {
         }
         let prefix = Prefix::read(text);
         let set = if prefix.negative { self.mirrored() } else { self.clone() };
-        if set.holds_from(&prefix, plain) {
+        if set.holds_from(&prefix, plain) || set.holds_at_any_exponent(&prefix) {
             return Some(true);
         }
         (!set.possible(&prefix, plain || self.digits_only)).then_some(false)
@@ -130,6 +130,14 @@ impl NumberSet {
         let begun = !prefix.digits.is_empty() || prefix.is_zero;
         let no_end = self.values.is_none() && self.high.is_none();
         whole && spelled && begun && no_end && above(&Decimal::zero(), self.low.as_ref())
+    }
+
+    /// Whether the digits are complete, and in the set at whatever exponent is being written: both 3 and 5 divide
+    /// `15e2`, however it goes on.
+    fn holds_at_any_exponent(&self, prefix: &Prefix<'_>) -> bool {
+        let (Some(digits), Some(exponent)) = (prefix.digits(), prefix.exponent) else { return false };
+        let fits = |exponent| self.contains(&Decimal::new(digits.clone(), exponent - prefix.n_fraction));
+        if digits == BigInt::ZERO { fits(0) } else { exponents(exponent).into_iter().all(fits) }
     }
 
     /// Whether some number that begins so is in the set; `plain` numbers have neither fraction nor exponent.
