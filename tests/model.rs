@@ -50,7 +50,7 @@ fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Ve
         let writer = Writer::new(scenario).unwrap();
         let order = Order {
             id: index as u64,
-            messages: writer.write(index % 2 == 0, &scenario.cases[0].text).unwrap(),
+            messages: writer.write(true, &scenario.cases[0].text).unwrap(),
             constraint: Constraint::Schema(Arc::new(scenario.schema.clone())),
             profile: Arc::clone(&profile),
             seed: index as u64,
@@ -76,8 +76,8 @@ fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Ve
 
 /// Hot enough that the free choice is often nonsense, so that masks decide a good part of the text.
 const HOT: &str =
-    "[sweep]\nprofile = \"hot\"\n[profiles.hot]\ntemperature = 1.4\nmask_first = true\nmax_tokens = 100";
-const GREEDY: &str = "[profiles.greedy]\nmax_tokens = 100";
+    "[sweep]\nprofile = \"hot\"\n[profiles.hot]\ntemperature = 1.4\nmask_first = true\nmax_tokens = 130";
+const GREEDY: &str = "[profiles.greedy]\nmax_tokens = 130";
 
 #[test]
 fn what_a_model_completes_under_a_schema_the_schema_accepts() {
