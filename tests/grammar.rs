@@ -148,6 +148,33 @@ fn masks_equal_brute_force_on_the_way_through_every_accepted_text() {
 }
 
 #[test]
+fn masks_know_how_deep_the_text_is_whatever_was_asked_before() {
+    let vocab = Arc::new(support::nasty_vocab());
+    let schema = serde_json::json!({"type": ["array", "object"], "items": {"$ref": "#"}, "additionalProperties": {"$ref": "#"}});
+    for order in [[1, 118, 117], [118, 1, 117], [117, 118, 1]] {
+        let mut allowed = Allowed::new(rules(&schema, LAX), Arc::clone(&vocab));
+        for (depth, tail) in order.into_iter().flat_map(|depth| [(depth, "["), (depth, "{\"")]) {
+            let mut matcher = allowed.start();
+            let text = "[".repeat(depth) + tail;
+            assert_eq!(
+                allowed.constraint().advance_all(&mut matcher, text.as_bytes()),
+                text.len(),
+                "{depth}"
+            );
+            let mask = allowed.mask(&mut matcher);
+            for token in (0..vocab.len() as u32).map(TokenId) {
+                let piece = String::from_utf8_lossy(vocab.piece(token));
+                assert_eq!(
+                    mask.allows(token),
+                    allowed.check(&mut matcher, token),
+                    "{depth}: {piece:?} after {tail}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn random_texts_are_valid_and_hardly_ever_stuck() {
     let vocab = Arc::new(support::nasty_vocab());
     let mut rng = SmallRng::seed_from_u64(7);

@@ -1,7 +1,7 @@
 //! One attempt in flight: logits in, a token or a stop out. Knows no model, no batch and no scenario.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::allowed::Allowed;
 use super::constraint::Matcher;
@@ -61,8 +61,12 @@ pub struct Sequence {
     rest: u32,
     /// The text's bytes.
     pub text: Vec<u8>,
-    /// What it has cost; the worker adds the times that only it can see.
+    /// What it has cost in tokens; the worker adds the times.
     pub cost: Cost,
+    /// Time spent on checking choices. A check takes less than a microsecond, so only the sum can be rounded.
+    pub check: Duration,
+    /// Time spent on masks and on choosing under them.
+    pub mask: Duration,
 }
 
 impl Sequence {
@@ -85,6 +89,8 @@ impl Sequence {
             rest: profile.max_tokens,
             text: Vec::new(),
             cost: Cost::default(),
+            check: Duration::ZERO,
+            mask: Duration::ZERO,
         }
     }
 
@@ -125,7 +131,7 @@ impl Sequence {
         let matcher = self.matcher.as_mut()?;
         let start = Instant::now();
         let good = allowed.check(matcher, free);
-        self.cost.check_us += start.elapsed().as_micros() as u64;
+        self.check += start.elapsed();
         if good { Some(free) } else { self.choose_masked(logits, allowed) }
     }
 
@@ -134,7 +140,7 @@ impl Sequence {
         let start = Instant::now();
         let mask = allowed.mask(matcher);
         let chosen = self.sampler.choose(logits, Some(&mask));
-        self.cost.mask_us += start.elapsed().as_micros() as u64;
+        self.mask += start.elapsed();
         self.cost.n_masks += 1;
         chosen
     }

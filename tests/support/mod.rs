@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::rngs::SmallRng;
 
 /// Pieces that cross borders of JSON or of characters, some twice.
-const PIECES: [&[u8]; 70] = [
+const PIECES: [&[u8]; 72] = [
     b"\",\"",
     b"\":",
     b"\": ",
@@ -77,6 +77,8 @@ const PIECES: [&[u8]; 70] = [
     b"a\":\"\",\"b\":",
     b"\\u0061\":",
     b" \"id\": ",
+    b"[[",
+    b"a\":[[",
 ];
 
 /// Every byte, the nasty pieces, padding, special tokens that look like text, and two ends.

@@ -94,6 +94,7 @@ impl Cache {
     pub(super) fn put_new_name(&mut self, top: u32, waiting: &[u32], mask: &Arc<TokenMask>) {
         let entries = self.by_top.entry(top).or_default();
         if let Some((_, cached)) = entries.iter_mut().find(|entry| is_for(entry, waiting)) {
+            self.n_masks += usize::from(cached.new_name.is_none());
             cached.new_name = Some(Arc::clone(mask));
         }
     }
@@ -117,7 +118,7 @@ impl Cache {
         if self.n_masks >= MAX_MASKS {
             self.clear();
         }
-        self.n_masks += 1;
+        self.n_masks += 1 + usize::from(cached.new_name.is_some());
         let n = cached.n_frames.unwrap_or(waiting.len());
         self.by_top.entry(top).or_default().push((waiting[..n].to_vec(), cached));
     }

@@ -88,7 +88,11 @@ impl Allowed {
                 return Arc::clone(&known.mask);
             }
             let known = known.clone();
-            return self.recalled(&known, top, matcher);
+            let (mask, is_new) = self.recalled(&known, matcher);
+            if is_new {
+                self.cache.put_new_name(top, &self.waiting, &mask);
+            }
+            return mask;
         }
         let (cached, mask) = self.find(matcher);
         self.cache.put(top, &self.waiting, cached);
@@ -103,7 +107,7 @@ impl Allowed {
             found.tokens.extend_from_slice(self.vocab.ends());
         }
         self.constraint.watch(matcher);
-        let known = self.known_names(matcher);
+        let known = self.constraint.known_names(matcher, &inside.endings);
         let closings = self.closings(&inside, known.as_deref(), matcher);
         if let (Some(_), Some(tokens)) = (&known, &closings) {
             return self.find_in_name(&inside, tokens, matcher);
@@ -137,7 +141,7 @@ impl Allowed {
             unstable: Arc::clone(&inside.exits),
             new_name: (!found.is_nested).then(|| with(&inside.mask, &found.tokens)),
         };
-        let mask = self.recalled(&cached, matcher.top(), matcher);
+        let mask = self.recalled(&cached, matcher).0;
         (cached, mask)
     }
 
@@ -176,10 +180,7 @@ impl Allowed {
     /// What is known about the state of the innermost value, found out if need be.
     fn inside(&mut self, matcher: &Matcher) -> Inside {
         let (twin, max_len) = self.constraint.twin(matcher);
-        let inside = match self.cache.inside(twin) {
-            Some(inside) => inside.clone(),
-            None => self.find_inside(matcher, twin),
-        };
+        let inside = self.inside_of(matcher, twin);
         match (max_len, inside.walked.slice(&self.vocab)) {
             (None, _) => inside,
             // Up to the count of characters the same tokens may follow as without it.
@@ -188,11 +189,22 @@ impl Allowed {
                 let mask = TokenMask::from_words(words, self.vocab.len()).with(&inside.rest);
                 Inside { mask: Arc::new(mask), ..inside }
             }
-            _ => match self.cache.inside(matcher.top()) {
-                Some(inside) => inside.clone(),
-                None => self.find_inside(matcher, matcher.top()),
-            },
+            _ => self.inside_of(matcher, matcher.top()),
         }
+    }
+
+    /// What is known about a state; found anew where the limit on depth may be within a token's reach, as that is no
+    /// part of the state.
+    fn inside_of(&mut self, matcher: &Matcher, state: u32) -> Inside {
+        if matcher.depth() > DEEP {
+            return self.find_inside(matcher, state);
+        }
+        if let Some(known) = self.cache.inside(state) {
+            return known.clone();
+        }
+        let inside = self.find_inside(matcher, state);
+        self.cache.put_inside(state, inside.clone());
+        inside
     }
 
     /// The mask as far as it depends on the state of the innermost value alone, or on that of its twin.
@@ -236,7 +248,7 @@ impl Allowed {
             endings.add(&piece[..trie.nodes()[node as usize].depth as usize], node);
         }
         let longest = found.tokens.iter().map(|&token| vocab.piece(token).len()).max().unwrap_or(0);
-        let inside = Inside {
+        Inside {
             mask: Arc::new(mask),
             walked,
             exits,
@@ -244,9 +256,7 @@ impl Allowed {
             endings: Arc::new(endings),
             rest: found.tokens.into(),
             longest,
-        };
-        self.cache.put_inside(twin, inside.clone());
-        inside
+        }
     }
 
     /// The nodes where a name that the text is inside of ends as one that is mentioned or was there before.
@@ -256,10 +266,11 @@ impl Allowed {
         self.constraint.known_names(matcher, &endings)
     }
 
-    /// The whole mask; inside a name from that of a new one, but for the tokens that make it a known one.
-    fn recalled(&mut self, known: &Cached, top: u32, matcher: &Matcher) -> Arc<TokenMask> {
-        let Some(nodes) = self.known_names(matcher) else { return self.completed(known, matcher).0 };
-        match &known.new_name {
+    /// The whole mask; inside a name from that of a new one, but for the tokens that make it a known one. Also whether
+    /// it is that of a new one, found just now.
+    fn recalled(&mut self, known: &Cached, matcher: &Matcher) -> (Arc<TokenMask>, bool) {
+        let Some(nodes) = self.known_names(matcher) else { return (self.completed(known, matcher).0, false) };
+        let mask = match &known.new_name {
             Some(mask) if nodes.is_empty() => Arc::clone(mask),
             Some(mask) => {
                 let mut found = Found::default();
@@ -270,12 +281,10 @@ impl Allowed {
             }
             None => {
                 let (mask, is_nested) = self.completed(known, matcher);
-                if nodes.is_empty() && !is_nested {
-                    self.cache.put_new_name(top, &self.waiting, &mask);
-                }
-                mask
+                return (mask, nodes.is_empty() && !is_nested);
             }
-        }
+        };
+        (mask, false)
     }
 
     /// The mask with the tokens added whose verdict depends on the text, and whether it does so in more than one place.

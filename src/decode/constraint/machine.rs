@@ -51,6 +51,8 @@ pub(super) struct Machine {
     resumed: FxHashMap<Resumption, Option<LocalId>>,
     /// With a grammar instead of a schema: where its texts may stand.
     stacks: Option<Stacks>,
+    /// Bytes of lists that have an entry for each of a schema's names.
+    pub(super) n_named: usize,
     start: LocalId,
 }
 
@@ -97,6 +99,7 @@ impl Machine {
             pushes: Interned::default(),
             resumed: FxHashMap::default(),
             stacks: None,
+            n_named: 0,
             start: 0,
         };
         machine.start = match &rules.grammar {
@@ -132,7 +135,7 @@ impl Machine {
         const PER_STACK: usize = 64;
         let n_stacks = self.stacks.as_ref().map_or(0, Stacks::len);
         let n_states = self.locals.len() + self.objects.len() + self.goals.len();
-        n_states * PER_STATE + n_stacks * PER_STACK + self.graph.n_bytes()
+        n_states * PER_STATE + n_stacks * PER_STACK + self.n_named + self.graph.n_bytes()
     }
 
     /// A state that no byte leads out of.

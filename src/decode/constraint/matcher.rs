@@ -106,11 +106,12 @@ pub struct Constraint {
 impl Constraint {
     /// A constraint with nothing found out yet.
     pub fn new(rules: std::sync::Arc<Rules>) -> Self {
+        let machine = Machine::new(&rules);
         Self {
-            machine: Machine::new(&rules),
+            n_replayed: machine.n_bytes(),
+            machine,
             rules,
             generation: 0,
-            n_replayed: 0,
             lowest: 0,
             names: NamesSoFar::default(),
         }

@@ -65,6 +65,8 @@ impl Graph {
                 found.binding.extend(found.schemas.iter().position(|known| known == schema));
             }
         }
+        // Only needed while collecting, and this stays as long as the goals.
+        found.seen_names = FxHashSet::default();
         found.simple = self.simple(goals).filter(|_| found.schemas.is_empty());
         found
     }

@@ -80,6 +80,7 @@ impl Machine {
             return Arc::clone(plan);
         }
         let plan = Arc::new(self.make_plan(id));
+        self.n_named += plan.offered.len();
         self.plans.insert(id.idx, Arc::clone(&plan));
         plan
     }
@@ -210,6 +211,7 @@ impl Machine {
             return Arc::clone(mentioned);
         }
         let mentioned = Arc::new(self.graph.mentioned(self.goals.get(goals)));
+        self.n_named += size_of_val(&mentioned.names[..]);
         self.mentioned.insert(goals.idx, Arc::clone(&mentioned));
         mentioned
     }

@@ -20,7 +20,7 @@ impl Constraint {
     /// Throws away what was found out.
     pub(in crate::decode) fn start_anew(&mut self) {
         self.machine = Machine::new(&self.rules);
-        self.n_replayed = 0;
+        self.n_replayed = self.machine.n_bytes();
         self.generation += 1;
     }
 
@@ -39,6 +39,7 @@ impl Constraint {
         if matcher.generation == self.generation {
             return;
         }
+        let n_before = self.machine.n_bytes();
         let text = std::mem::take(&mut matcher.text);
         *matcher = self.start();
         for byte in text {
@@ -50,6 +51,6 @@ impl Constraint {
             let frames = std::mem::take(&mut matcher.frames);
             matcher.accept(&[byte], &frames, spot);
         }
-        self.n_replayed = self.machine.n_bytes();
+        self.n_replayed += self.machine.n_bytes() - n_before;
     }
 }

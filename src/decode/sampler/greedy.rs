@@ -33,8 +33,9 @@ fn among_few(logits: &[f32], few: &[TokenId]) -> Option<TokenId> {
 fn among_blocks(logits: &[f32], words: impl Iterator<Item = u64>) -> Option<TokenId> {
     let (mut best, mut top) = (None, f32::NEG_INFINITY);
     for (idx, (block, word)) in logits.chunks(BLOCK).zip(words).enumerate() {
-        // Hardly a block holds anything larger than all before it, and only then do its bits matter.
-        if largest(block) > top {
+        // Hardly a block holds anything larger than all before it, and only then do its bits matter; one of which no
+        // token is allowed need not be read.
+        if word != 0 && largest(block) > top {
             for (bit, &logit) in block.iter().enumerate() {
                 if logit > top && word >> bit & 1 == 1 {
                     (best, top) = (Some(TokenId((idx * BLOCK + bit) as u32)), logit);

@@ -62,7 +62,10 @@ impl<'s> Compiler<'s> {
     /// A keyword whose value maps names to schemas.
     pub(super) fn map(&mut self, keywords: &'s Keywords, keyword: &str) -> Vec<(&'s str, &'s Value)> {
         match keywords.get(keyword) {
-            Some(Value::Object(map)) => map.iter().map(|(name, schema)| (name.as_str(), schema)).collect(),
+            Some(Value::Object(map)) if self.spend(Cost::Listed, map.len() as u64) => {
+                map.iter().map(|(name, schema)| (name.as_str(), schema)).collect()
+            }
+            Some(Value::Object(_)) => Vec::new(),
             Some(_) => {
                 self.refuse(keyword, "it must be an object");
                 Vec::new()

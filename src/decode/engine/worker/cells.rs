@@ -45,9 +45,14 @@ impl Cells {
     /// that has been free for longest, to be written over with a copy. `None` when no slot is free.
     ///
     /// The last token of a text always has to be evaluated, since its logits are needed.
-    pub(super) fn place(&self, text: &[TokenId], reuse: bool) -> Option<Place> {
+    /// A model that cannot forget in part can only go on from a slot of which all is wanted.
+    pub(super) fn place(&self, text: &[TokenId], reuse: bool, forgets_in_part: bool) -> Option<Place> {
         let known = &text[..text.len() - 1];
-        let held = |slot: &Slot| if reuse { in_common(&self.held(*slot).tokens, known) } else { 0 };
+        let held = |slot: &Slot| {
+            let tokens = &self.held(*slot).tokens;
+            let n = in_common(tokens, known);
+            if reuse && (forgets_in_part || n == tokens.len()) { n } else { 0 }
+        };
         let (taken, free): (Vec<Slot>, Vec<Slot>) =
             (0..self.slots.len() as u32).map(Slot).partition(|slot| self.held(*slot).taken);
         let oldest = *free.iter().min_by_key(|slot| self.held(**slot).freed)?;

@@ -9,7 +9,7 @@ mod branch;
 mod cells;
 mod seat;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 use std::time::{Duration, Instant};
@@ -26,6 +26,9 @@ use seat::{Prompt, Seat, constraint_key, refusal};
 
 /// How often progress is reported at most.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+
+/// How many constraints are kept when no attempt is under them: each may remember some 200 MB about its texts.
+const MAX_CONSTRAINTS: usize = 8;
 
 /// How many slots there are, how many tokens one batch holds, and what attempts share.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +80,8 @@ struct Worker<'m> {
     /// In the order in which they get a place: what has begun comes before what has not.
     branches: Vec<Branch>,
     cells: Cells,
+    /// Until the model says otherwise.
+    forgets_in_part: bool,
     /// What has been found out of each constraint, by its schema's or grammar's text; empty for JSON mode. Kept for the worker's
     /// life, since a scenario's cases share nearly all of their masks.
     constraints: HashMap<String, Result<Allowed, String>>,
@@ -93,6 +98,7 @@ impl<'m> Worker<'m> {
             waiting: VecDeque::new(),
             branches: Vec::new(),
             cells: Cells::new(shape.slots),
+            forgets_in_part: true,
             constraints: HashMap::new(),
             finishing: false,
             n_evaluated: 0,
@@ -126,6 +132,7 @@ impl<'m> Worker<'m> {
     /// Begins a branch for every slot that none needs yet. Orders that ask the same thing share it from the start.
     fn seat_waiting(&mut self, emit: &mut dyn FnMut(Reply)) {
         while self.branches.len() < self.shape.slots as usize {
+            self.prune();
             let Some(first) = self.waiting.pop_front() else { break };
             let mut together = vec![first];
             if self.shape.share {
@@ -149,6 +156,15 @@ impl<'m> Worker<'m> {
             if let (Ok(prompt), false) = (prompt, seats.is_empty()) {
                 self.branches.push(Branch::new(prompt.tokens, seats));
             }
+        }
+    }
+
+    /// Forgets constraints that no attempt is under, when there are many.
+    fn prune(&mut self) {
+        if self.constraints.len() >= MAX_CONSTRAINTS {
+            let seats = self.branches.iter().flat_map(|branch| &branch.seats);
+            let used: HashSet<&String> = seats.filter_map(|seat| seat.constraint.as_ref()).collect();
+            self.constraints.retain(|key, _| used.contains(key));
         }
     }
 
@@ -232,8 +248,10 @@ impl<'m> Worker<'m> {
                 continue;
             }
             let reuse = self.shape.reuse || branch.has_begun();
-            let Some(place) = self.cells.place(&branch.tokens, reuse) else { return Ok(()) };
-            let promised = if reuse { self.promised(&branch.tokens) } else { 0 };
+            let Some(place) = self.cells.place(&branch.tokens, reuse, self.forgets_in_part) else {
+                return Ok(());
+            };
+            let promised = if reuse && self.forgets_in_part { self.promised(&branch.tokens) } else { 0 };
             if promised > place.n_kept + COPY_WORTH {
                 continue;
             }
@@ -241,6 +259,7 @@ impl<'m> Worker<'m> {
                 self.model.copy(source, place.slot)?;
             }
             let n_kept = self.model.keep(place.slot, place.n_kept as u32)? as usize;
+            self.forgets_in_part &= n_kept == place.n_kept;
             let branch = &mut self.branches[index];
             branch.settle(place.slot, n_kept);
             self.cells.take(place.slot, &branch.tokens, n_kept);

@@ -94,6 +94,8 @@ impl Seat {
         let first_choice = self.first_choice.unwrap_or(now);
         cost.prefill_ms = (first_choice - self.seated).as_millis() as u64;
         cost.decode_ms = (now - first_choice).as_millis() as u64;
+        cost.check_us = self.sequence.check.as_micros() as u64;
+        cost.mask_us = self.sequence.mask.as_micros() as u64;
         cost.model_us = self.model.as_micros() as u64;
         let output = String::from_utf8_lossy(&self.sequence.text).into_owned();
         let (prompt_sha256, prompt) = (self.prompt_sha256, self.prompt);

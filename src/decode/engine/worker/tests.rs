@@ -91,6 +91,9 @@ proptest! {
             prop_assert!(generation.cost.n_reused <= generation.cost.n_prompt);
             prop_assert!(reuse && forgets || share || generation.cost.n_reused == 0);
         }
+        // A model that cannot forget in part says so at the first copy that is too long; from then on only what is
+        // wanted whole is copied, and that is a fork.
+        prop_assert!(forgets || model.n_copies <= 1 + done.len());
     }
 
     #[test]
