@@ -140,31 +140,10 @@ fn scale(word: &str) -> Option<f64> {
 
 /// An English cardinal below a hundred.
 pub(super) fn small(word: &str) -> Option<f64> {
-    const WORDS: [&str; 21] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-    ];
+    const WORDS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
+         seventeen eighteen nineteen twenty";
     const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-    if let Some(index) = WORDS.iter().position(|known| *known == word) {
+    if let Some(index) = WORDS.split(' ').position(|known| known == word) {
         return Some(index as f64);
     }
     TENS.iter().position(|known| *known == word).map(|index| index as f64 * 10.0 + 20.0)

@@ -123,7 +123,7 @@ fn read(grammars: &Grammars, path: PathBuf, text: &str) -> Read {
         Ok((scenario, lines, notes)) => {
             let problems =
                 scenario.as_ref().and_then(|scenario| grammars.problem(scenario)).into_iter().collect();
-            Read { scenario, lines, notes, problems, ..empty }
+            Read { scenario, lines, problems, notes, ..empty }
         }
         Err(problems) => Read { problems, ..empty },
     }
