@@ -36,7 +36,8 @@ fn exit_codes_say_what_happened() {
     fs::write(folder.path().join("bad.json"), "{\"name\": 1}").unwrap();
     fs::write(folder.path().join("good.jsonl"), "{\"scenario\": \"a\", \"text\": \"t\", \"expected\": {}}\n")
         .unwrap();
-    let table: [(&[&str], i32, &str); 12] = [
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let table: [(&[&str], i32, &str); 13] = [
         (&["config", "check"], 0, ""),
         (&["frobnicate"], 2, "unrecognized subcommand"),
         (
@@ -51,6 +52,7 @@ fn exit_codes_say_what_happened() {
         (&["rescore"], 1, "no database yet"),
         (&["check", "bad.json"], 1, ""),
         (&["check", "good.jsonl"], 0, ""),
+        (&["check", "empty"], 1, "empty: there is no .json or .jsonl file in this folder"),
         (&["score", "absent.jsonl"], 1, "absent.jsonl"),
         (&["models"], 1, ""),
     ];
@@ -273,8 +275,11 @@ fn the_shipped_cases_are_clean_and_faults_are_named_with_their_place() {
          bad.jsonl: q, /text, \"Bo  asks\": p in bad.jsonl has the same `text`\n"
     );
     assert!(stderr(&output).contains("no file with the schema of `parcels`"), "{}", stderr(&output));
-    let output = nightjar(folder.path(), &["--json", "check", "--strict", "bad.jsonl"], "");
+    let again = ["--json", "check", "--strict", "bad.jsonl", ".", "./bad.jsonl"];
+    let output = nightjar(folder.path(), &again, "");
     let reports: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(reports.as_array().map(Vec::len), Some(1), "a file named thrice is one");
+    assert_eq!(reports[0]["findings"].as_array().map(Vec::len), Some(4));
     assert_eq!(reports[0]["findings"][0]["pointer"], "/expected/name");
 }
 
@@ -405,6 +410,7 @@ fn a_scenario_whose_grammar_cannot_be_had_is_rejected_with_the_reason() {
         if let Some(wrong) = wrong {
             assert!(stdout(&checked).contains(wrong), "{}", stdout(&checked));
             assert!(stdout(&checked).contains("/grammar"), "{}", stdout(&checked));
+            assert!(stdout(&checked).starts_with("parcels.json: 1 problem"), "{}", stdout(&checked));
             let rejected = folder.path().join("state/rejected");
             let sidecars = fs::read_dir(rejected).unwrap().map(|entry| entry.unwrap().path());
             let mut sidecars = sidecars.filter(|path| path.to_string_lossy().ends_with(".error.json"));

@@ -97,12 +97,16 @@ fn what_goes_wrong_is_said_and_leaves_what_is_there() {
     let house = house();
     let (ending, candidates) =
         generate(&house, &outline("uninspired words", "say The word is {{ json }}."), 3);
-    let error = ending.unwrap_err().to_string();
+    let error = ending.unwrap_err();
+    assert!(error.repeats(), "another seed is needed");
+    let error = error.to_string();
     assert!(error.contains("40 objects in a row were no new ones"), "{error}");
     assert_eq!(candidates.len(), 1, "the first was new");
 
     let (ending, candidates) = generate(&house, &outline("Words.", "say crash always {{ json }}"), 3);
-    let error = ending.unwrap_err().to_string();
+    let error = ending.unwrap_err();
+    assert!(error.repeats(), "another seed is needed");
+    let error = error.to_string();
     assert!(error.contains("SIGABRT") && error.contains("crashing as told"), "{error}");
     assert_eq!(candidates.len(), 1);
 }

@@ -68,6 +68,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "decode::engine::frames",
             "decode::engine::process",
             "decode::profile",
+            "hash",
             "prompt",
             "scenario",
         ],

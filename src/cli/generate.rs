@@ -38,8 +38,10 @@ pub(super) fn run(session: &Session, what: &Generate) -> anyhow::Result<Exit> {
             Ok(())
         });
         session.console.clear();
-        ending.with_context(|| {
-            format!("{} candidates are in {}; run it again to go on", there.len(), path.display())
+        ending.map_err(|error| {
+            let how = if error.repeats() { "with another --seed" } else { "again" };
+            let kept = format!("{} candidates are in {}", there.len(), path.display());
+            anyhow::Error::from(error).context(format!("{kept}; run it {how} to go on"))
         })?
     };
     report(session, &path, &there, there.len() - n_before)?;

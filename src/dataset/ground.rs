@@ -1,5 +1,6 @@
 //! Whether a message holds what is expected of it, leaf by leaf. One case at a time; knows no other cases.
 
+use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -7,7 +8,7 @@ use super::dates::{Dates, as_date};
 use super::kinds::Kinds;
 use super::leaves::{Leaf, leaves};
 use super::numbers::Numbers;
-use super::text::{holds, is_content, plain, same_word, stem, words};
+use super::text::{holds, is_content, plain, plural_endings, same_thing, same_word, stem, words};
 use super::tokens::tokens;
 use crate::scenario::Case;
 
@@ -18,8 +19,8 @@ const ENOUGH_WORDS: f64 = 0.6;
 const FREE_TEXT_WORDS: usize = 6;
 
 /// Words that say that there is none of something.
-const NONE: &str = " no not none nothing neither nor without zero nil nobody never n't t cannot kein keine keinen nicht ohne pas aucun \
-     aucune sans non nessuno nessuna senza niet geen inga ingen inget sin ningún ninguna nem sem bez nie commute ";
+const NONE: &str = " no not none nothing neither nor without zero nil nobody never t cannot kein keine keinen nicht ohne pas aucun \
+     aucune sans non nessuno nessuna senza niet geen inga ingen inget sin ningún ninguna nem sem bez nie ";
 
 /// A leaf that is not in the message and does not follow from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -66,20 +67,28 @@ impl Message {
     /// What the message lacks for a leaf, if anything.
     fn lacks(&self, leaf: &Leaf) -> Option<String> {
         match leaf.value {
-            Value::Number(number) => self.lacks_number(number.as_f64()?, leaf.parent),
+            Value::Number(number) => match number.as_f64().filter(|number| number.is_finite()) {
+                Some(number) => self.lacks_number(number, leaf.parent),
+                None => Some("no message states a number of this size".into()),
+            },
+            Value::String(text) if text.trim().is_empty() => Some("it is blank".into()),
             Value::String(text) => match as_date(text) {
-                Some(Ok(date)) if !self.dates.ground(date) && !holds(&self.plain, &plain(text)) => {
-                    Some(format!(
-                        "the message states no such date, nor one that it follows from; it has {}",
-                        self.stated_dates()
-                    ))
-                }
-                Some(Err(())) => Some("the calendar has no such day".into()),
-                Some(Ok(_)) => None,
+                Some(dates) => self.lacks_date(text, &dates),
                 None => self.lacks_text(text),
             },
             _ => None,
         }
+    }
+
+    fn lacks_date(&self, text: &str, dates: &[Date]) -> Option<String> {
+        if dates.is_empty() {
+            return Some("the calendar has no such day".into());
+        }
+        let grounded = dates.iter().any(|date| self.dates.ground(*date)) || holds(&self.plain, &plain(text));
+        (!grounded).then(|| {
+            let stated = self.stated_dates();
+            format!("the message states no such date, nor one that it follows from; it has {stated}")
+        })
     }
 
     fn stated_dates(&self) -> String {
@@ -90,8 +99,9 @@ impl Message {
 
     fn lacks_number(&self, number: f64, parent: &Value) -> Option<String> {
         let small = number.fract() == 0.0 && (0.0..100.0).contains(&number);
-        let grounded = self.numbers.state(number)
-            || self.numbers.imply(number, self.says_each())
+        // A minus may be a mark, a word ("below zero") or the nature of the thing ("a loss").
+        let grounded = self.numbers.state(number.abs())
+            || self.numbers.imply(number.abs(), self.says_each())
             || (small && self.dates.span(number as i64))
             || (small && number < 1.0 && self.says_none())
             || (small && number as i64 == 1 && self.says_one(parent));
@@ -122,13 +132,13 @@ impl Message {
     fn lacks_text(&self, text: &str) -> Option<String> {
         let value = plain(text);
         let value = value.trim();
-        let plurals = [value.to_owned(), format!("{value}s"), format!("{value}es")];
-        if plurals.iter().any(|form| holds(&self.plain, form)) {
+        let mut plurals = plural_endings(value).iter().map(|ending| format!("{value}{ending}"));
+        if holds(&self.plain, value) || plurals.any(|plural| holds(&self.plain, &plural)) {
             return None;
         }
         let all: Vec<&str> = words(value).collect();
         // Codes, addresses and single words are one thing, whatever marks they hold.
-        if !value.contains(' ') && !self.has_form(&all) {
+        if (!value.contains(' ') || all.is_empty()) && !self.has_form(&all) {
             return Some("the message does not hold it".into());
         }
         let free =
@@ -158,7 +168,10 @@ impl Message {
 
     /// Words of free text need only be alike; names, codes and things allow no more than a plural.
     fn has(&self, word: &str, free: bool) -> bool {
-        let stem = stem(word);
-        self.stems.iter().any(|own| if free { same_word(own, &stem) } else { *own == stem })
+        if free {
+            let stem = stem(word);
+            return self.stems.iter().any(|own| same_word(own, &stem));
+        }
+        words(&self.plain).any(|own| same_thing(own, word))
     }
 }

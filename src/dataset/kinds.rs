@@ -1,9 +1,9 @@
 //! Which leaves choose from a list, and which tell cases apart: from the schema, and from the cases themselves. Reads no
 //! messages.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::dates::as_date;
 use super::leaves::leaves;
@@ -14,25 +14,25 @@ const ENOUGH_CASES: usize = 20;
 /// A leaf with at most so many values over [`ENOUGH_CASES`] cases is an enumeration, whatever its schema says.
 const FEW_VALUES: usize = 5;
 
-/// References in schemas may go in circles.
-const DEEPEST: usize = 32;
+/// So many subschemas are looked at, the outer ones first: references may go in circles, and branch at every turn.
+const MOST_VISITED: usize = 10_000;
 
 /// What kind of leaf each path (see [`super::Leaf::path`]) leads to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kinds {
     enumerations: BTreeSet<String>,
     identifying: BTreeSet<String>,
+    sure: bool,
 }
 
 impl Kinds {
     /// Looks at the schema, where there is one, and at the expected values of all cases of a scenario.
     pub fn of<'v>(schema: Option<&Value>, expected: impl IntoIterator<Item = &'v Value>) -> Self {
-        let mut enumerations = BTreeSet::new();
-        if let Some(schema) = schema {
-            visit(schema, schema, "", DEEPEST, &mut enumerations);
-        }
+        let mut enumerations = schema.map(listed).unwrap_or_default();
+        let mut n_cases = 0;
         let mut values: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
         for value in expected {
+            n_cases += 1;
             for leaf in leaves(value).into_iter().filter(|leaf| !leaf.value.is_null()) {
                 values.entry(leaf.path).or_default().push(leaf.value);
             }
@@ -49,7 +49,12 @@ impl Kinds {
             !path.contains('*') && !enumerations.contains(*path) && tell_apart(values)
         });
         let identifying = identifying.map(|(path, _)| path.clone()).collect();
-        Self { enumerations, identifying }
+        Self { enumerations, identifying, sure: n_cases >= ENOUGH_CASES }
+    }
+
+    /// Whether there were cases enough to tell what their values are. Of few, any string may seem to be identifying.
+    pub fn is_sure(&self) -> bool {
+        self.sure
     }
 
     /// Whether the leaf chooses from a list: `enum`, `const` or boolean in the schema, or at most 5 values over 20 cases or
@@ -73,43 +78,52 @@ fn tell_apart(values: &[&Value]) -> bool {
     })
 }
 
-/// Finds the paths at which a schema allows only what it lists.
-fn visit(node: &Value, root: &Value, path: &str, left: usize, found: &mut BTreeSet<String>) {
-    let Some(members) = node.as_object().filter(|_| left > 0) else { return };
-    let is_boolean = members.get("type").is_some_and(|kind| kind == "boolean");
-    if members.contains_key("enum") || members.contains_key("const") || is_boolean {
-        found.insert(path.to_owned());
+/// The paths at which a schema allows only what it lists.
+fn listed(root: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut queue = VecDeque::from([(root, String::new())]);
+    let mut left = MOST_VISITED;
+    while let Some((node, path)) = queue.pop_front() {
+        let Some(members) = node.as_object() else { continue };
+        let before = queue.len();
+        queue.extend(below(members, root, &path).into_iter().take(left));
+        left -= queue.len() - before;
+        let is_boolean = members.get("type").is_some_and(|kind| kind == "boolean");
+        if members.contains_key("enum") || members.contains_key("const") || is_boolean {
+            found.insert(path);
+        }
     }
-    let target =
-        members.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
-    if let Some(target) = target.and_then(|pointer| root.pointer(pointer)) {
-        visit(target, root, path, left - 1, found);
-    }
+    found
+}
+
+/// The subschemas that a schema applies, with the paths of what they apply to.
+fn below<'s>(members: &'s Map<String, Value>, root: &'s Value, path: &str) -> Vec<(&'s Value, String)> {
+    let reference = members.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
+    let mut found: Vec<(&Value, String)> =
+        target.into_iter().map(|target| (target, path.to_owned())).collect();
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
             ("properties", Value::Object(properties)) => {
-                for (name, property) in properties {
+                found.extend(properties.iter().map(|(name, property)| {
                     let name = name.replace('~', "~0").replace('/', "~1");
-                    visit(property, root, &format!("{path}/{name}"), left - 1, found);
-                }
+                    (property, format!("{path}/{name}"))
+                }));
             }
             ("items" | "additionalItems" | "contains", Value::Object(_)) => {
-                visit(value, root, &format!("{path}/*"), left - 1, found);
+                found.push((value, format!("{path}/*")));
             }
             ("items" | "prefixItems", Value::Array(items)) => {
-                for item in items {
-                    visit(item, root, &format!("{path}/*"), left - 1, found);
-                }
+                found.extend(items.iter().map(|item| (item, format!("{path}/*"))));
             }
             ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
-                for branch in branches {
-                    visit(branch, root, path, left - 1, found);
-                }
+                found.extend(branches.iter().map(|branch| (branch, path.to_owned())));
             }
-            ("then" | "else" | "if", _) => visit(value, root, path, left - 1, found),
+            ("then" | "else" | "if", _) => found.push((value, path.to_owned())),
             _ => {}
         }
     }
+    found
 }
 
 #[cfg(test)]
@@ -147,6 +161,20 @@ mod tests {
         }
     }
 
+    /// Every subschema leads to every other, so there are 8^n paths of n steps.
+    #[test]
+    fn references_in_circles_end() {
+        let names: Vec<String> = (0..8).map(|n| format!("d{n}")).collect();
+        let to_all: Map<String, Value> =
+            names.iter().map(|name| (name.clone(), json!({"$ref": format!("#/$defs/{name}")}))).collect();
+        let node = json!({"properties": to_all, "enum": [1]});
+        let defs: Map<String, Value> = names.iter().map(|name| (name.clone(), node.clone())).collect();
+        let kinds = Kinds::of(Some(&json!({"properties": to_all, "$defs": defs})), []);
+        assert!(kinds.is_enumeration("/d7") && kinds.is_enumeration("/d7/d0/d7"));
+        let alone = Kinds::of(Some(&json!({"$ref": "#", "enum": [1]})), []);
+        assert!(alone.is_enumeration(""));
+    }
+
     #[test]
     fn twenty_cases_with_few_values_make_an_enumeration_and_values_of_their_own_identify() {
         let cases = |n: usize| -> Vec<Value> {
@@ -154,12 +182,13 @@ mod tests {
             (0..n).map(|i| json!({"severity": severity[i % 2], "id": i.to_string(), "day": "01.01.2024", "n": i, "none": null})).collect()
         };
         let (few, many) = (cases(19), cases(20));
-        assert!(!Kinds::of(None, &few).is_enumeration("/severity"));
+        assert!(!Kinds::of(None, &few).is_enumeration("/severity") && !Kinds::of(None, &few).is_sure());
         let kinds = Kinds::of(None, &many);
         assert!(
             kinds.is_enumeration("/severity")
                 && !kinds.is_enumeration("/id")
                 && !kinds.is_enumeration("/day")
+                && kinds.is_sure()
         );
         assert!(
             kinds.is_identifying("/id") && !kinds.is_identifying("/severity") && !kinds.is_identifying("/n")

@@ -1,4 +1,6 @@
-//! The scalars of a JSON value with their places, and how large a value is. Judges nothing.
+//! The scalars of a JSON value with their places, how large it is, and what makes it equal to another. Judges nothing.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -62,4 +64,22 @@ pub fn depth(value: &Value) -> usize {
         _ => None,
     };
     1 + below.unwrap_or(0)
+}
+
+/// The same text for equal values, whatever the order of their members.
+pub fn canonical(value: &Value) -> String {
+    sorted(value).to_string()
+}
+
+/// The value with the members of every object in alphabetical order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let ordered: BTreeMap<&String, Value> =
+                members.iter().map(|(name, value)| (name, sorted(value))).collect();
+            Value::Object(ordered.into_iter().map(|(name, value)| (name.clone(), value)).collect())
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        scalar => scalar.clone(),
+    }
 }

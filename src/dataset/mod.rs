@@ -19,7 +19,7 @@ mod tests;
 
 pub use ground::{Message, Unfounded};
 pub use kinds::Kinds;
-pub use leaves::{Leaf, depth, leaves, n_keys};
+pub use leaves::{Leaf, canonical, depth, leaves, n_keys};
 pub use similarity::{Similarity, similarity};
 pub use stats::{Lengths, PAPER, PaperRow, Statistics};
 pub use strict::{Entry, Finding, Subject, faults_of, strict};

@@ -115,12 +115,20 @@ fn are_thousands(groups: &[&str]) -> bool {
     first.len() <= 3 && last.len() == 3 && (all(3) || all(2))
 }
 
+/// Abbreviations so short mean something only after a number: "I'm" and "a.m." are no million.
+const SHORT: usize = 2;
+
+/// What a word multiplies by, where no number stands before it.
+fn scale_alone(word: &str) -> Option<f64> {
+    scale(word).filter(|_| word.chars().count() > SHORT)
+}
+
 fn scale(word: &str) -> Option<f64> {
     Some(match word {
         "k" | "thou" | "tsd" | "thousand" | "thousands" | "grand" | "tausend" | "mille" | "mil" | "mila"
         | "tusen" | "duizend" => 1e3,
-        "m" | "mn" | "mio" | "mil." | "million" | "millions" | "millionen" | "miljoen" | "miljoner"
-        | "millones" | "milioni" => 1e6,
+        "m" | "mn" | "mio" | "million" | "millions" | "millionen" | "miljoen" | "miljoner" | "millones"
+        | "milioni" => 1e6,
         "bn" | "billion" => 1e9,
         "lakh" | "lakhs" | "lac" => 1e5,
         "crore" | "crores" => 1e7,
@@ -132,31 +140,10 @@ fn scale(word: &str) -> Option<f64> {
 
 /// An English cardinal below a hundred.
 pub(super) fn small(word: &str) -> Option<f64> {
-    const WORDS: [&str; 21] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-    ];
+    const WORDS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
+         seventeen eighteen nineteen twenty";
     const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-    if let Some(index) = WORDS.iter().position(|known| *known == word) {
+    if let Some(index) = WORDS.split(' ').position(|known| known == word) {
         return Some(index as f64);
     }
     TENS.iter().position(|known| *known == word).map(|index| index as f64 * 10.0 + 20.0)
@@ -251,9 +238,10 @@ impl Words {
                 self.digit.is_some()
             }
             "a" | "an" => {
-                scale(next).is_some() || matches!(next, "half" | "quarter" | "couple" | "pair" | "hundred")
+                scale_alone(next).is_some()
+                    || matches!(next, "half" | "quarter" | "couple" | "pair" | "hundred")
             }
-            _ => match (cardinal(word), scale(word)) {
+            _ => match (cardinal(word), if self.started { scale(word) } else { scale_alone(word) }) {
                 (Some(value), _) => self.take_cardinal(value),
                 (None, Some(scale)) => self.take_scale(scale),
                 (None, None) => false,
@@ -265,9 +253,12 @@ impl Words {
 
     fn take_cardinal(&mut self, value: f64) -> bool {
         if let Some(digit) = self.digit {
-            self.current += value * digit;
-            self.digit = Some(digit / 10.0);
-            return value < 10.0;
+            let is_digit = value < 10.0;
+            if is_digit {
+                self.current += value * digit;
+                self.digit = Some(digit / 10.0);
+            }
+            return is_digit;
         }
         let size = if value >= 10.0 { 100.0 } else { 10.0 };
         if self.started && self.current != 0.0 && (value <= 0.0 || size > self.room) {
@@ -325,7 +316,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_every_notation() {
-        let table: [(&str, f64); 36] = [
+        let table: [(&str, f64); 38] = [
             ("18,500 euros", 18500.0),
             ("CHF 1,250,000", 1_250_000.0),
             ("1.250.000", 1_250_000.0),
@@ -362,6 +353,8 @@ mod tests {
             ("zwölf Laptops", 12.0),
             ("five point six million yen", 5_600_000.0),
             ("46 thou", 46000.0),
+            ("five m", 5_000_000.0),
+            ("two point five twenty", 2.5),
         ];
         for (text, value) in table {
             assert!(stated(text).iter().any(|got| same(*got, value)), "{text}: {:?}", stated(text));
@@ -377,6 +370,10 @@ mod tests {
             ("a dozen", 1.0),
             ("ninety thousand", 90.0),
             ("four hundred and five", 5.0),
+            ("I'm here", 1_000_000.0),
+            ("at nine a.m.", 1_000_000.0),
+            ("a k of mine", 1000.0),
+            ("two point five twenty", 4.5),
         ] {
             assert!(!stated(text).iter().any(|got| same(*got, value)), "{text}: {:?}", stated(text));
         }

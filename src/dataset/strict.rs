@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ground::{Message, Unfounded};
 use super::kinds::Kinds;
-use super::leaves::leaves;
+use super::leaves::{canonical, leaves};
 use crate::scenario::{Case, Place, refused_by};
 
 /// The part of a scenario's cases that may share a leaf's value.
@@ -120,7 +120,7 @@ impl Part {
                 let words: Vec<&str> = case.text.split_whitespace().collect();
                 ("/text", words.join(" "), case.text.as_str().into())
             }
-            Self::Expected => ("/expected", sorted(&case.expected).to_string(), case.expected.clone()),
+            Self::Expected => ("/expected", canonical(&case.expected), case.expected.clone()),
         }
     }
 }
@@ -144,19 +144,6 @@ fn twins(entries: &[Entry]) -> Vec<Finding> {
     findings
 }
 
-/// The value with the members of every object in alphabetical order.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let ordered: BTreeMap<&String, Value> =
-                members.iter().map(|(name, value)| (name, sorted(value))).collect();
-            Value::Object(ordered.into_iter().map(|(name, value)| (name.clone(), value)).collect())
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        scalar => scalar.clone(),
-    }
-}
-
 /// Values that too many cases have, each reported at the first of them.
 fn shared(entries: &[Entry], kinds: &Kinds) -> Vec<Finding> {
     if entries.len() < ENOUGH_CASES {
@@ -170,7 +157,7 @@ fn shared(entries: &[Entry], kinds: &Kinds) -> Vec<Finding> {
                 continue;
             }
             let found = holders.entry(leaf.value.to_string()).or_default();
-            if found.last().is_none_or(|(last, ..)| last.case.id != entry.case.id) {
+            if found.last().is_none_or(|(last, ..)| !std::ptr::eq(last.case, entry.case)) {
                 found.push((*entry, leaf.pointer, leaf.value));
             }
         }

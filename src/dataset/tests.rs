@@ -58,6 +58,32 @@ fn what_the_message_says_is_grounded_and_what_it_does_not_say_is_named() {
 }
 
 #[test]
+fn endings_signs_sizes_and_orders_are_as_the_value_has_them() {
+    let huge: Value = serde_json::from_str("1e400").expect("any number is JSON");
+    let table = [
+        ("Jan Doe asks", json!("Jane Doe"), false),
+        ("Jane Doe asks", json!("Jan Doe"), false),
+        ("for Jan Doe's tablets", json!("Doe, Jan"), true),
+        ("Is it in?", json!("i"), false),
+        ("as is", json!("a"), false),
+        ("it was 7 degrees below zero", json!(-7), true),
+        ("it was 7 degrees below zero", json!(-8), false),
+        ("on 14 May 2024", json!("05/14/2024"), true),
+        ("on 4 May 2024", json!("05/04/2024"), true),
+        ("on 14 May 2024", json!("05/15/2024"), false),
+        ("a lot", huge, false),
+        ("nothing", json!(" "), false),
+        ("nothing", json!("- -"), false),
+    ];
+    for (text, value, grounded) in table {
+        assert_eq!(unfounded(text, json!([value])).is_empty(), grounded, "{text}: {value}");
+    }
+    let blank = case("one", "nothing", json!({"name": ""}));
+    let faults = Message::read(&blank.text).unfounded(&blank, &Kinds::default());
+    assert_eq!(faults.iter().map(|fault| fault.why.as_str()).collect::<Vec<_>>(), ["it is blank"]);
+}
+
+#[test]
 fn small_counts_follow_from_words_and_dates() {
     let table = [
         ("No hotel, thanks.", 0, true),

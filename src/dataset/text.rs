@@ -102,6 +102,35 @@ pub(super) fn stem(word: &str) -> String {
     stem
 }
 
+/// What may be added to a word of three letters or more to make it several.
+pub(super) fn plural_endings(word: &str) -> &'static [&'static str] {
+    let sibilant = ["s", "x", "z", "ch", "sh"].iter().any(|end| word.ends_with(end));
+    match word.chars().count() {
+        0..3 => &[],
+        _ if sibilant => &["es"],
+        // "radios" and "heroes"; Spanish and Portuguese "-ores".
+        _ if word.ends_with(['o', 'r']) => &["s", "es"],
+        _ => &["s"],
+    }
+}
+
+/// Whether two words name the same thing, one of it or several, possessives aside.
+pub(super) fn same_thing(left: &str, right: &str) -> bool {
+    let [left, right] = [left, right].map(|word| word.strip_suffix("'s").unwrap_or(word));
+    left == right || is_plural(left, right) || is_plural(right, left)
+}
+
+fn is_plural(many: &str, one: &str) -> bool {
+    let changed = |ending: &str, instead: &str| {
+        let rest = many.strip_suffix(instead).filter(|rest| rest.len() > 1);
+        rest.is_some() && rest == one.strip_suffix(ending)
+    };
+    many.strip_prefix(one).is_some_and(|ending| plural_endings(one).contains(&ending))
+        || changed("y", "ies")
+        || changed("f", "ves")
+        || changed("fe", "ves")
+}
+
 /// Whether two stems belong to one word: the same, or alike to the fifth letter and further.
 pub(super) fn same_word(left: &str, right: &str) -> bool {
     let shared = left.chars().zip(right.chars()).take_while(|(a, b)| a == b).count();
@@ -127,6 +156,27 @@ mod tests {
         ];
         for (value, held) in table {
             assert_eq!(holds(&text, &plain(value)), held, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_thing_is_the_same_in_the_plural_and_by_no_other_ending() {
+        let table = [
+            ("jane", "jan", false),
+            ("jan", "jan's", true),
+            ("jon", "jones", false),
+            ("jo", "jos", false),
+            ("tablets", "tablet", true),
+            ("box", "boxes", true),
+            ("battery", "batteries", true),
+            ("knife", "knives", true),
+            ("radio", "radios", true),
+            ("gravador", "gravadores", true),
+            ("print", "printed", false),
+            ("king", "k", false),
+        ];
+        for (left, right, same) in table {
+            assert_eq!((same_thing(left, right), same_thing(right, left)), (same, same), "{left} {right}");
         }
     }
 

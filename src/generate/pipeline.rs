@@ -13,10 +13,11 @@ use crate::dataset::faults_of;
 use crate::decode::constraint::Rules;
 use crate::decode::engine::frames::{Constraint, Finish, Generation, Order};
 use crate::decode::profile::Profile;
+use crate::hash::sha256;
 use crate::prompt::{Error, Message, Role, Writer};
 use crate::scenario::{Case, Scenario, environment};
 
-/// Objects refused in a row, after which the model is taken to have no more to give.
+/// Objects and messages refused in a row, after which the model is taken to have no more to give.
 const MAX_REFUSED: u32 = 40;
 
 /// Objects that a prompt shows.
@@ -24,6 +25,9 @@ const SHOWN: usize = 3;
 
 /// Seeds between one candidate and the next, so that their draws never meet.
 const SEEDS_APART: u64 = 10_000;
+
+/// Hexadecimal digits of a message's hash in an id.
+const ID_DIGITS: usize = 12;
 
 /// What is to be generated.
 #[derive(Debug, Clone, Copy)]
@@ -169,15 +173,30 @@ impl<'s> Pipeline<'s> {
     /// What ends everything; candidates that are finished stay.
     pub fn answer(&mut self, id: u64, generation: &Generation) -> Result<Option<Outcome>, Dead> {
         let Some(flight) = self.flights.remove(&id) else { return Ok(None) };
-        if matches!(generation.finish, Finish::Errored | Finish::PromptTooLong | Finish::UnsupportedSchema) {
-            let reason = generation.error.clone().unwrap_or_default();
-            return Err(Dead::Failed { finish: generation.finish, reason });
-        }
-        let outcome = match flight.object {
-            None => Outcome::Ask(Box::new(self.take_object(flight.number, flight.draw, generation)?)),
-            Some(object) => Outcome::Finished(self.take_message(flight.number, object, generation)),
+        let ask = |order| Outcome::Ask(Box::new(order));
+        let reason = || generation.error.clone().unwrap_or_default();
+        let outcome = match (generation.finish, flight.object) {
+            (finish @ (Finish::Errored | Finish::UnsupportedSchema), _) => {
+                return Err(Dead::Failed { finish, reason: reason() });
+            }
+            // Other objects may be shorter, those that are shown too.
+            (Finish::PromptTooLong, _) => ask(self.draw_again(
+                flight.number,
+                flight.draw,
+                format!("the prompt is too long ({})", reason()),
+            )?),
+            (_, None) => ask(self.take_object(flight.number, flight.draw, generation)?),
+            (_, Some(object)) => Outcome::Finished(self.take_message(object, generation)),
         };
         Ok(Some(outcome))
+    }
+
+    fn draw_again(&mut self, number: u64, draw: u64, refusal: String) -> Result<Order, Dead> {
+        self.n_refused += 1;
+        if self.n_refused >= MAX_REFUSED {
+            return Err(Dead::Exhausted(refusal));
+        }
+        Ok(self.ask_object(number, draw + 1))
     }
 
     fn take_object(&mut self, number: u64, draw: u64, generation: &Generation) -> Result<Order, Dead> {
@@ -188,24 +207,17 @@ impl<'s> Pipeline<'s> {
         };
         match (object, refusal) {
             (Ok(object), None) => {
-                self.n_refused = 0;
                 self.pool.admit(&format!("candidate {}", number + 1), object.clone());
-                self.ask_message(number, object)
+                self.ask_message(number, draw, object)
             }
-            (_, refusal) => {
-                self.n_refused += 1;
-                if self.n_refused >= MAX_REFUSED {
-                    return Err(Dead::Exhausted(refusal.unwrap_or_default()));
-                }
-                Ok(self.ask_object(number, draw + 1))
-            }
+            (_, refusal) => self.draw_again(number, draw, refusal.unwrap_or_default()),
         }
     }
 
     /// The strict check of the message and its object.
-    fn take_message(&mut self, number: u64, object: Value, generation: &Generation) -> Candidate {
+    fn take_message(&mut self, object: Value, generation: &Generation) -> Candidate {
         let text = answer_of(&generation.output).to_owned();
-        let case = Case { id: self.new_id(number), text, expected: object };
+        let case = Case { id: self.new_id(&text), text, expected: object };
         let mut reasons: Vec<String> = Vec::new();
         if case.text.is_empty() {
             reasons.push("/text: the message is empty".into());
@@ -222,6 +234,7 @@ impl<'s> Pipeline<'s> {
                 .map(|fault| format!("/expected{}: {}: {}", fault.pointer, fault.value, fault.why)),
         );
         self.n_finished += 1;
+        self.n_refused = 0;
         Candidate {
             scenario: self.plan.scenario.name.clone(),
             id: case.id,
@@ -232,17 +245,19 @@ impl<'s> Pipeline<'s> {
         }
     }
 
-    fn new_id(&mut self, number: u64) -> String {
-        // The seed too, since files of several seeds may come to one scenario.
-        let seed = self.plan.seed;
-        let numbered = (number + 1..).map(|number| format!("generated-{seed}-{number:04}"));
-        let id = numbered.into_iter().find(|id| !self.ids.contains(id)).expect("the numbers never end");
-        self.ids.insert(id.clone());
+    fn new_id(&mut self, text: &str) -> String {
+        // From the message, since files of several runs and models may come to one scenario, where the same id replaces a case.
+        let hash = sha256(text.as_bytes());
+        let mut id = format!("generated-{}", &hash[..ID_DIGITS]);
+        let mut numbered = (2..).map(|number| format!("generated-{}-{number}", &hash[..ID_DIGITS]));
+        while !self.ids.insert(id.clone()) {
+            id = numbered.next().expect("the numbers never end");
+        }
         id
     }
 
     fn ask_object(&mut self, number: u64, draw: u64) -> Order {
-        let seed = self.plan.seed.wrapping_add((number + 1).wrapping_mul(SEEDS_APART)).wrapping_add(2 * draw);
+        let seed = self.seed(number, 2 * draw);
         let pretty = |value: &Value| format!("{value:#}");
         let values = context! {
             description => self.plan.scenario.description.as_str(),
@@ -257,10 +272,14 @@ impl<'s> Pipeline<'s> {
         self.order(Flight { number, draw, object: None }, messages, constraint, seed)
     }
 
-    fn ask_message(&mut self, number: u64, object: Value) -> Result<Order, Dead> {
+    fn ask_message(&mut self, number: u64, draw: u64, object: Value) -> Result<Order, Dead> {
         let messages = self.writer.write_generate(&object)?;
-        let seed = self.plan.seed.wrapping_add((number + 1).wrapping_mul(SEEDS_APART)).wrapping_add(1);
-        Ok(self.order(Flight { number, draw: 0, object: Some(object) }, messages, Constraint::None, seed))
+        let seed = self.seed(number, 2 * draw + 1);
+        Ok(self.order(Flight { number, draw, object: Some(object) }, messages, Constraint::None, seed))
+    }
+
+    fn seed(&self, number: u64, step: u64) -> u64 {
+        self.plan.seed.wrapping_add((number + 1).wrapping_mul(SEEDS_APART)).wrapping_add(step)
     }
 
     fn order(

@@ -54,7 +54,7 @@ fn a_candidate_is_an_object_that_is_new_and_then_its_message() {
     assert_eq!(schema["required"], json!(["Name", "Zip"]));
 
     let again = asked(
-        pipeline.answer(object.id, &said(r#"{"Name": "Ann", "Zip": "20095"}"#, Finish::Complete)).unwrap(),
+        pipeline.answer(object.id, &said(r#"{"Name": "ANN", "Zip": "10115"}"#, Finish::Complete)).unwrap(),
     );
     assert!(again.seed != object.seed && matches!(again.constraint, Constraint::Schema(_)), "Ann is taken");
     let again = asked(pipeline.answer(again.id, &said(r#"{"Name": "Bo"#, Finish::MaxTokens)).unwrap());
@@ -65,7 +65,7 @@ fn a_candidate_is_an_object_that_is_new_and_then_its_message() {
     assert_eq!(message.messages[0].content, "Write of {\n  \"Name\": \"Bo\",\n  \"Zip\": \"20095\"\n}");
     let candidate =
         finished(pipeline.answer(message.id, &said(" Bo here, at 20095.\n", Finish::Stop)).unwrap());
-    insta::assert_snapshot!(serde_json::to_string(&candidate).unwrap(), @r#"{"scenario":"parcels","id":"generated-7-0001","text":"Bo here, at 20095.","expected":{"Name":"Bo","Zip":"20095"},"verified":true,"reasons":[]}"#);
+    insta::assert_snapshot!(serde_json::to_string(&candidate).unwrap(), @r#"{"scenario":"parcels","id":"generated-465202a7aead","text":"Bo here, at 20095.","expected":{"Name":"Bo","Zip":"20095"},"verified":true,"reasons":[]}"#);
     assert_eq!((pipeline.progress(), pipeline.n_under_way()), ((1, 1), 0));
     assert_eq!(pipeline.answer(99, &said("", Finish::Stop)).unwrap(), None);
 }
@@ -98,16 +98,37 @@ fn a_model_without_ideas_is_given_up() {
     let mut order = pipeline.begin().expect("one is wanted");
     for _ in 1..MAX_REFUSED {
         order = asked(
-            pipeline.answer(order.id, &said(r#"{"Name": "Ann", "Zip": "1"}"#, Finish::Complete)).unwrap(),
+            pipeline.answer(order.id, &said(r#"{"Name": "Ann", "Zip": "10115"}"#, Finish::Complete)).unwrap(),
         );
     }
     let dead =
-        pipeline.answer(order.id, &said(r#"{"Name": "Ann", "Zip": "1"}"#, Finish::Complete)).unwrap_err();
-    assert!(dead.to_string().contains("an example has the same /Name"), "{dead}");
+        pipeline.answer(order.id, &said(r#"{"Name": "Ann", "Zip": "10115"}"#, Finish::Complete)).unwrap_err();
+    assert!(dead.to_string().contains("an example is the same"), "{dead}");
 
     let order = pipeline.begin().expect("another is wanted");
-    let generation = Generation { error: Some("too long".into()), ..said("", Finish::PromptTooLong) };
-    assert_eq!(pipeline.answer(order.id, &generation).unwrap_err().to_string(), "prompt_too_long: too long");
+    let generation = Generation { error: Some("no memory".into()), ..said("", Finish::Errored) };
+    assert_eq!(pipeline.answer(order.id, &generation).unwrap_err().to_string(), "errored: no memory");
+}
+
+#[test]
+fn prompts_that_are_too_long_lead_to_other_draws_and_not_for_ever() {
+    let (scenario, profile) = (scenario(), profile());
+    let mut pipeline = Pipeline::new(plan(&scenario, &profile, 1), &[]).expect("good");
+    let too_long = Generation { error: Some("9 tokens".into()), ..said("", Finish::PromptTooLong) };
+    let mut order = pipeline.begin().expect("one is wanted");
+    let mut seeds = HashSet::from([order.seed]);
+    for n in 1..MAX_REFUSED {
+        if n % 2 == 0 {
+            let object = json!({"Name": format!("N{n}"), "Zip": format!("Z{n}")}).to_string();
+            order = asked(pipeline.answer(order.id, &said(&object, Finish::Complete)).unwrap());
+            assert!(seeds.insert(order.seed) && order.constraint == Constraint::None);
+        }
+        order = asked(pipeline.answer(order.id, &too_long).unwrap());
+        assert!(seeds.insert(order.seed), "another draw");
+        assert!(matches!(order.constraint, Constraint::Schema(_)), "of an object");
+    }
+    let dead = pipeline.answer(order.id, &too_long).unwrap_err().to_string();
+    assert!(dead.contains("the prompt is too long (9 tokens)") && dead.contains("another --seed"), "{dead}");
 }
 
 #[test]
@@ -115,21 +136,22 @@ fn it_goes_on_after_what_is_there() {
     let (scenario, profile) = (scenario(), profile());
     let there = Candidate {
         scenario: "parcels".into(),
-        id: "generated-7-0002".into(),
+        id: format!("generated-{}", &sha256(b"Cy, 2")[..ID_DIGITS]),
         text: "Bo".into(),
         expected: json!({"Name": "Bo", "Zip": "9"}),
         verified: true,
         reasons: Vec::new(),
     };
+    let taken = there.id.clone();
     let mut pipeline = Pipeline::new(plan(&scenario, &profile, 2), &[there]).expect("good");
     let order = pipeline.begin().expect("one more is wanted");
     assert!(pipeline.begin().is_none());
     let order =
-        asked(pipeline.answer(order.id, &said(r#"{"Name": "Bo", "Zip": "1"}"#, Finish::Complete)).unwrap());
+        asked(pipeline.answer(order.id, &said(r#"{"Name": "Bo", "Zip": "9"}"#, Finish::Complete)).unwrap());
     let order =
         asked(pipeline.answer(order.id, &said(r#"{"Name": "Cy", "Zip": "2"}"#, Finish::Complete)).unwrap());
     let candidate = finished(pipeline.answer(order.id, &said("Cy, 2", Finish::Stop)).unwrap());
-    assert_eq!(candidate.id, "generated-7-0003", "the second is taken");
+    assert_eq!(candidate.id, format!("{taken}-2"), "the id is taken");
 }
 
 #[test]

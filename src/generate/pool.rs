@@ -1,12 +1,12 @@
 //! The objects that there are, and whether another is new. Draws nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use crate::dataset::{Kinds, leaves};
+use crate::dataset::{Kinds, canonical, leaves};
 
 /// Objects by whom they belong to.
 pub(super) struct Pool {
@@ -43,15 +43,17 @@ impl Pool {
         self.objects.push(object);
     }
 
-    /// Why an object is not new: one that is there is equal to it, or has one of its identifying leaves.
+    /// Why an object is not new: one that is there is equal to it, or others have one of its identifying leaves; more than half
+    /// of them, where too few objects were given to know which leaves identify.
     pub(super) fn refusal(&self, object: &Value) -> Option<String> {
         if let Some(name) = self.whole.get(&canonical(object)) {
             return Some(format!("{name} is the same"));
         }
-        self.parts_of(object).into_iter().find_map(|part| {
-            let name = self.parts.get(&part)?;
-            Some(format!("{name} has the same {}", part.0))
-        })
+        let parts = self.parts_of(object);
+        let mut taken = parts.iter().filter_map(|part| Some((self.parts.get(part)?, part)));
+        let allowed = if self.kinds.is_sure() { 0 } else { parts.len() / 2 };
+        let (name, part) = taken.nth(allowed)?;
+        Some(format!("{name} has the same {}", part.0))
     }
 
     /// Some of the objects, other ones for every seed.
@@ -72,13 +74,6 @@ impl Pool {
     }
 }
 
-/// The same text for equal objects, whatever the order of their members.
-fn canonical(object: &Value) -> String {
-    let parts: BTreeMap<String, &Value> =
-        leaves(object).into_iter().map(|leaf| (leaf.pointer, leaf.value)).collect();
-    serde_json::to_string(&parts).expect("pointers and scalars serialise")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -88,16 +83,37 @@ mod tests {
     #[test]
     fn an_object_is_new_when_nothing_that_identifies_it_is_taken() {
         let schema = json!({"properties": {"kind": {"enum": ["a", "b"]}}});
-        let given = |name: &str, day: &str| json!({"name": name, "kind": "a", "day": day, "n": 1});
-        let pool = Pool::new(
-            &schema,
-            vec![("one".into(), given("Ann", "01.01.2024")), ("two".into(), given("Bo", "02.01.2024"))],
-        );
+        let given = |name: &str, day: &str| json!({"name": name, "code": format!("c-{name}"), "kind": "a", "day": day, "n": 1});
+        let many = (0..20).map(|n| (format!("no. {n}"), given(&format!("Ann {n}"), "01.01.2024")));
+        let pool = Pool::new(&schema, many.collect());
         let table = [
-            (json!({"day": "01.01.2024", "n": 1, "kind": "a", "name": "Ann"}), Some("one is the same")),
-            (given("ANN", "05.05.2025"), Some("one has the same /name")),
+            (
+                json!({"day": "01.01.2024", "n": 1, "kind": "a", "code": "c-Ann 3", "name": "Ann 3"}),
+                Some("no. 3 is the same"),
+            ),
+            (json!({"name": "ANN 7", "code": "other"}), Some("no. 7 has the same /name")),
             (given("Cy", "01.01.2024"), None),
             (json!({"name": null, "n": 2}), None),
+        ];
+        for (object, refusal) in table {
+            assert_eq!(pool.refusal(&object).as_deref(), refusal, "{object}");
+        }
+    }
+
+    #[test]
+    fn with_one_example_a_word_may_come_again() {
+        let ticket =
+            |id: &str, severity: &str, what: &str| json!({"id": id, "severity": severity, "what": what});
+        let mut pool = Pool::new(&json!({}), vec![("an example".into(), ticket("E1", "High", "printer"))]);
+        for n in 0..5 {
+            let object = ticket(&format!("F{n}"), "High", &format!("problem {n}"));
+            assert_eq!(pool.refusal(&object), None, "{object}");
+            pool.admit("another", object);
+        }
+        let table = [
+            (ticket("E1", "High", "printer"), Some("an example is the same")),
+            (ticket("E1", "High", "screen"), Some("an example has the same /severity")),
+            (ticket("E1", "Low", "screen"), None),
         ];
         for (object, refusal) in table {
             assert_eq!(pool.refusal(&object).as_deref(), refusal, "{object}");

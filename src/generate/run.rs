@@ -66,6 +66,13 @@ pub enum Error {
     Output(#[from] OutputError),
 }
 
+impl Error {
+    /// Whether the same seed would end so again.
+    pub fn repeats(&self) -> bool {
+        matches!(self, Self::Died { .. } | Self::Dead(_))
+    }
+}
+
 /// Where a finished candidate goes, with how many there are and are to be.
 pub type Keep<'k> = dyn FnMut(&Candidate, (usize, usize)) -> Result<(), OutputError> + 'k;
 
@@ -111,7 +118,6 @@ async fn work(pipeline: &mut Pipeline<'_>, setup: &Setup, keep: &mut Keep<'_>) -
             worker.send(Request::Attempt(Box::new(order)));
         }
         if pipeline.n_under_way() == 0 {
-            worker.send(Request::Finish);
             return Ok(Ending::Finished);
         }
     }

@@ -3,10 +3,11 @@
 
 mod strict;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 
 use super::args::Check;
@@ -86,7 +87,7 @@ fn statistics(session: &Session, files: &[Read]) -> anyhow::Result<Exit> {
     Ok(if good { Exit::Done } else { Exit::Failure })
 }
 
-/// The files named, and those in folders named.
+/// The files named, and those in folders named, each once.
 fn expand(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for file in files {
@@ -97,9 +98,15 @@ fn expand(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
         let entries = fs::read_dir(file).and_then(|entries| entries.map(|e| Ok(e?.path())).collect());
         let mut inside: Vec<PathBuf> = entries.with_context(|| file.display().to_string())?;
         inside.retain(|path| path.extension().is_some_and(|ext| ext == "json" || ext == "jsonl"));
+        if inside.is_empty() {
+            bail!("{}: there is no .json or .jsonl file in this folder", file.display());
+        }
         inside.sort();
         all.extend(inside);
     }
+    let mut seen = HashSet::new();
+    // What is not there has no canonical path; reading it says so.
+    all.retain(|path| seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.clone())));
     Ok(all)
 }
 
@@ -116,7 +123,7 @@ fn read(grammars: &Grammars, path: PathBuf, text: &str) -> Read {
         Ok((scenario, lines, notes)) => {
             let problems =
                 scenario.as_ref().and_then(|scenario| grammars.problem(scenario)).into_iter().collect();
-            Read { scenario, lines, notes, problems, ..empty }
+            Read { scenario, lines, problems, notes, ..empty }
         }
         Err(problems) => Read { problems, ..empty },
     }
@@ -148,11 +155,11 @@ fn in_words(report: &Report) -> String {
     let n_findings = report.findings.as_ref().map_or(0, Vec::len);
     let verdict = if n_findings == 0 { "good".to_owned() } else { format!("{n_findings} findings") };
     let headline = match (&report.scenario, report.problems.len()) {
-        (Some(scenario), _) => {
+        (Some(scenario), 0) => {
             format!("{file}: {verdict}, scenario {} with {} cases", scenario.name, scenario.cases)
         }
         (None, 0) => format!("{file}: {verdict}"),
-        (None, n) => format!("{file}: {n} problems"),
+        (_, n) => format!("{file}: {n} problems"),
     };
     let unsupported = report.scenario.as_ref().and_then(|scenario| scenario.unsupported_schema.as_ref());
     let problems = report.problems.iter().map(|problem| format!("  {problem}"));

@@ -71,7 +71,7 @@ impl Dates {
         let all = || self.stated.iter().chain(&self.assembled);
         let between = |from: &Date, to: &Date| {
             let length = i64::from((*to - *from).get_days());
-            length == days || length + 1 == days
+            length > 0 && (length == days || length + 1 == days)
         };
         let dates = all().any(|from| all().any(|to| between(from, to)));
         let weekdays = self.weekdays.iter().any(|from| {

@@ -130,7 +130,7 @@ impl Relative {
         let mut working = false;
         for token in tokens[at + used..].iter().take(4) {
             match token.text {
-                "working" | "business" | "work" | "week-days" | "workdays" | "school" => working = true,
+                "working" | "business" | "work" | "workdays" | "school" => working = true,
                 "more" | "full" | "further" | "additional" | "extra" | "calendar" | "whole" | "-" | "and"
                 | "of" | "to" | "or" | "consecutive" | "good" | "entire" | "half" | "a" | "other" => {}
                 "day" if count == 1 => return,

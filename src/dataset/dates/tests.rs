@@ -136,15 +136,20 @@ fn nights_lie_between_days() {
     assert!(read("arriving 3 May 2024, leaving 6 May 2024").span(3));
     assert!(read("5 nights, Mon-Sat").span(5) && read("from Tuesday to Thursday").span(2));
     assert!(!read("arriving 3 May 2024, leaving 6 May 2024").span(5));
+    assert!(!read("on 3 May 2024").span(0) && !read("on 3 May 2024").span(1));
+    assert!(read("from 3 May 2024 to 4 May 2024").span(1) && !read("from 3 May 2024 to 4 May 2024").span(0));
 }
 
 #[test]
 fn expected_dates_are_known_by_their_shape() {
     let table = [
-        ("14.05.2024", Some(Ok(date(2024, 5, 14)))),
-        ("2024-05-14", Some(Ok(date(2024, 5, 14)))),
-        ("14/05/2024", Some(Ok(date(2024, 5, 14)))),
-        ("31.02.2024", Some(Err(()))),
+        ("14.05.2024", Some(vec![date(2024, 5, 14)])),
+        ("2024-05-14", Some(vec![date(2024, 5, 14)])),
+        ("14/05/2024", Some(vec![date(2024, 5, 14)])),
+        ("05/14/2024", Some(vec![date(2024, 5, 14)])),
+        ("04/05/2024", Some(vec![date(2024, 5, 4), date(2024, 4, 5)])),
+        ("31.02.2024", Some(vec![])),
+        ("31/31/2024", Some(vec![])),
         ("14.05.24", None),
         ("GFT-2019", None),
         ("10.20.30.40", None),

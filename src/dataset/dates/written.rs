@@ -329,22 +329,27 @@ fn days_and_year_after(tokens: &[Token], at: usize, has_days: bool) -> (Vec<i64>
     (if has_days { Vec::new() } else { days }, None)
 }
 
-/// A value of `expected` that is a date: `14.05.2024`, `2024-05-14`, `14/05/2024`; an error where its shape is a date's and
-/// the calendar has no such day.
-pub(in crate::dataset) fn as_date(value: &str) -> Option<Result<Date, ()>> {
+/// What a value of `expected` may be that has the shape of a date: `14.05.2024`, `2024-05-14`, and, in either order of day and
+/// month, `14/05/2024`. None where the calendar has no such day.
+pub(in crate::dataset) fn as_date(value: &str) -> Option<Vec<Date>> {
     let parts: Vec<&str> = value.split(['.', '-', '/']).collect();
     let separators: Vec<char> = value.chars().filter(|c| !c.is_ascii_digit()).collect();
     let [first, second, third] = parts[..] else { return None };
     if separators.len() != 2 || separators[0] != separators[1] {
         return None;
     }
-    let number = |text: &str| text.parse::<i16>().ok();
-    let (year, month, day) = match (first.len(), second.len(), third.len(), separators[0]) {
-        (2, 2, 4, '.' | '/') => (number(third)?, number(second)?, number(first)?),
-        (4, 2, 2, '-') => (number(first)?, number(second)?, number(third)?),
+    let orders = match (first.len(), second.len(), third.len(), separators[0]) {
+        (2, 2, 4, '.') => vec![[third, second, first]],
+        (2, 2, 4, '/') => vec![[third, second, first], [third, first, second]],
+        (4, 2, 2, '-') => vec![[first, second, third]],
         _ => return None,
     };
-    Some(Date::new(year, month as i8, day as i8).map_err(|_| ()))
+    let date = |[year, month, day]: [&str; 3]| {
+        Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()
+    };
+    let mut dates: Vec<Date> = orders.into_iter().filter_map(date).collect();
+    dates.dedup();
+    Some(dates)
 }
 
 /// The last day of a date's month.
