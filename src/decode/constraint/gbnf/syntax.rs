@@ -317,8 +317,7 @@ impl Reader<'_> {
         }
         self.next();
         // llama.cpp takes `[^]` for a class of no character too.
-        let negated = negated && !ranges.is_empty();
-        let ranges = if negated { complement(ranges) } else { merged(ranges) };
+        let ranges = if negated && !ranges.is_empty() { complement(ranges) } else { merged(ranges) };
         if ranges.is_empty() {
             return self.wrong(start, "no character is in this class", "at least one (a `]` in it as `\\]`)");
         }
