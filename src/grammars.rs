@@ -14,7 +14,8 @@ const BUILT_IN: [(&str, &str); 2] = [
     ("ollama-2025", include_str!("../grammars/ollama-2025.gbnf")),
 ];
 
-/// Where grammars are looked for. Each is read when it is asked for, so that a new or corrected file counts at once.
+/// Where grammars are looked for. Each is read when it is asked for, so that a new or corrected file counts as soon as
+/// scenarios are planned again: at the next start, or when the next file is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grammars {
     /// A file `NAME.gbnf` in it is the grammar of that name; one that is named like a built-in one comes first.
@@ -34,10 +35,12 @@ pub struct Error {
 impl Grammars {
     /// The text of a good grammar.
     pub fn find(&self, name: &str) -> Result<Arc<str>, Error> {
-        let path = self.folder.join(format!("{name}.gbnf"));
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        if !is_name || name.starts_with('.') || name.is_empty() {
+            return Err(self.unknown(name));
+        }
+        let path = self.folder.join(format!("{name}.gbnf"));
         let text = match fs::read_to_string(&path) {
-            _ if !is_name || name.starts_with('.') || name.is_empty() => return Err(self.unknown(name)),
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let built_in = BUILT_IN.iter().find(|(built_in, _)| *built_in == name);

@@ -360,12 +360,15 @@ fn grammar_says_what_is_enforced_and_why_texts_are_refused() {
         ("list.gbnf", b"root ::= (\"- \" [^\\n]+ \"\\n\"){2}"),
         ("bad.gbnf", b"root ::= item+\nitem ::= \"a\" | itm"),
         ("list.txt", "- Äpfel\n- Birnen, und zwar solche, die so lange beschrieben werden, dass die Zeile nicht hinpasst\nx".as_bytes()),
+        ("good.txt", b"- a\n- b\n"),
+        ("object.txt", b"{\"n\": 7}\r\n"),
+        ("object.gbnf", b"root ::= \"{\" [^\\r\\n]* \"}\""),
         ("broken.json", b"{"),
         ("tiny.gguf", &vocabulary(&letters)),
     ] {
         fs::write(folder.path().join(name), contents).unwrap();
     }
-    let table: [(&[&str], i32); 8] = [
+    let table: [(&[&str], i32); 10] = [
         (&["parcels.json", "--test", r#"{"n": 7}"#], 0),
         (&["parcels.json", "--test", r#"{"n": 4}"#, "--test", r#"{"n":7"#, "--test", "{\n  \"m\": 1}"], 1),
         (&["parcels.json", "--test", r#"{"n": 7}"#, "--test", r#"{"n":7}}"#, "--tokens", "tiny.gguf"], 1),
@@ -374,6 +377,8 @@ fn grammar_says_what_is_enforced_and_why_texts_are_refused() {
         (&["bad.gbnf"], 1),
         (&["list.gbnf", "--test", "- ä\n", "--json"], 1),
         (&["broken.json"], 1),
+        (&["object.gbnf", "list.gbnf", "--test", "good.txt", "--test", "object.txt"], 1),
+        (&["list.gbnf", "broken.json", "none.gbnf", "bad.gbnf"], 1),
     ];
     let mut all = Vec::new();
     for (arguments, code) in table {

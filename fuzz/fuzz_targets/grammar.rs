@@ -15,7 +15,7 @@ fuzz_target!(|input: &[u8]| {
     let rules = match Rules::grammar(grammar) {
         Ok(rules) => rules,
         Err(error) => {
-            let n_lines = grammar.split('\n').count();
+            let n_lines = grammar.split(['\n', '\r']).count();
             assert!((1..=n_lines).contains(&error.line), "line {} of {n_lines}", error.line);
             return;
         }

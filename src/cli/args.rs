@@ -91,8 +91,9 @@ pub enum Command {
 /// What is compiled, and what is tested against it.
 #[derive(Debug, Args)]
 pub struct Grammar {
-    /// A JSON Schema, a scenario file or a grammar in GBNF, told apart by name and contents
-    pub file: PathBuf,
+    /// JSON Schemas, scenario files or grammars in GBNF, told apart by name and contents
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
     /// A text, or a file that holds one, to be tested; may be repeated
     #[arg(long, value_name = "TEXT|FILE", allow_hyphen_values = true)]
     pub test: Vec<String>,

@@ -127,7 +127,7 @@ fn vary(value: &mut Value, idx: usize) {
     const WORDS: [&str; 7] = ["north", "of Utrecht", "II", "on loan", "42", "(new)", "Brandt"];
     match value {
         Value::String(text) if text.contains(' ') => {
-            text.push_str(&format!(" {} {idx}", WORDS[idx % WORDS.len()]));
+            *text = format!("{text} {} {idx}", WORDS[idx % WORDS.len()]);
         }
         Value::Array(items) => items.iter_mut().for_each(|item| vary(item, idx)),
         Value::Object(members) => members.values_mut().for_each(|member| vary(member, idx)),

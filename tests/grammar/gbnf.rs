@@ -115,6 +115,11 @@ fn what_is_wrong_with_a_grammar_is_said_with_its_place() {
         "root ::= \"a\" \"b",
         "root ::= [ab",
         "root ::= []",
+        "root ::= [^]",
+        "root ::= \"a\"\rb ::= \"b\" c",
+        "\u{feff}root ::= c\r\n",
+        "\u{feff}\r\nroot ::= \r\n c",
+        "root ::= \"a\" : \"b\"",
         "root ::= [z-a]",
         "root ::= \"\\q\"",
         "root ::= \"é\\u12\"",
@@ -129,6 +134,9 @@ fn what_is_wrong_with_a_grammar_is_said_with_its_place() {
         "root ::= \"a\"{2",
         "root ::= \"a\"{1000000}",
         "root ::= (\"a\"{60000}){10} [ab]{90000} [ab]{90000} [ab]{90000}",
+        "root ::= \"a\"{100000} (\"a\"{100000} (\"a\"{100000} (\"a\"{100000} (\"a\"{100000} (\"a\"{100000} (\"a\"{100000} (\"a\"{100000} \"b\")))))))",
+        "root ::= \"a\"?{2}?",
+        "root ::= \"a\"*+?*",
         "root ::= <think> \"a\"",
         "root ::= !<[12]>",
         "root ::= \"a\" & \"b\"",
@@ -136,9 +144,16 @@ fn what_is_wrong_with_a_grammar_is_said_with_its_place() {
         "1 2 3",
         "root ::= ((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((",
     ];
+    let long = [
+        format!("root ::= \"a\"{}", "?".repeat(20_000)),
+        format!("root ::= {}\nlong ::= {}", "\"ab\" ".repeat(50_000), "\"ab\" ".repeat(60_000)),
+    ];
     let explained: Vec<_> = grammars
+        .iter()
+        .copied()
+        .chain(long.iter().map(String::as_str))
         .map(|text| Rules::grammar(text).map_or_else(|error| error.to_string(), |_| format!("good: {text}")))
-        .into();
+        .collect();
     insta::assert_snapshot!(explained.join("\n"));
 }
 
@@ -150,6 +165,14 @@ fn neither_long_texts_nor_ambiguity_are_too_much() {
         (
             "root ::= s\ns ::= \"a\" s \"b\" | \"a\" s \"c\" | \"a\"".to_owned(),
             format!("{}b{}", "a".repeat(150), "bc".repeat(74)),
+        ),
+        ("root ::= (\"a\"?){0,30000}".to_owned(), "a".repeat(20)),
+        ("root ::= (\"a\"?){30000}".to_owned(), "a".repeat(20)),
+        (
+            (0..100).fold("root ::= \"a\"".to_owned(), |text, _| {
+                format!("{}???", text.replacen("::= ", "::= (", 1) + ")")
+            }),
+            "a".to_owned(),
         ),
         ("root ::= s\ns ::= \"a\" s s | \"a\" s | \"a\"".to_owned(), "a".repeat(120)),
         (

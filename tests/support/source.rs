@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
 
     fn keywords(&mut self, depth: usize) -> Map<String, Value> {
         let mut schema = Map::new();
-        for _ in 0..1 + self.below(4) {
+        for _ in 0..=self.below(4) {
             let keyword = self.pick(&KEYWORDS);
             let value = self.keyword(keyword, depth);
             schema.insert(keyword.to_owned(), value);

@@ -82,12 +82,44 @@ struct Refused {
     expected: String,
 }
 
+/// What a text is tested for: its words, and the file that they are from.
+struct Text {
+    file: Option<PathBuf>,
+    text: String,
+}
+
 pub(super) fn run(session: &Session, arguments: &args::Grammar) -> anyhow::Result<Exit> {
     let policy = session.config.profile.policy();
-    let (kind, compiled) = compile(&arguments.file, &read(&arguments.file)?, policy)?;
+    let texts =
+        arguments.test.iter().map(|argument| Text::read(argument)).collect::<anyhow::Result<Vec<_>>>()?;
     let tokens = arguments.tokens.as_deref().map(Tokens::read).transpose()?;
+    let (mut reports, mut unread) = (Vec::new(), Vec::new());
+    for file in &arguments.files {
+        match report(file, policy, &texts, tokens.as_ref()) {
+            Ok(report) => reports.push(report),
+            Err(error) => unread.push(error),
+        }
+    }
+    if !reports.is_empty() {
+        let each = || {
+            reports.iter().map(words::report).collect::<Vec<_>>().join(
+                "
+
+",
+            )
+        };
+        session.print(&reports, each)?;
+    }
+    for error in &unread {
+        eprintln!("nightjar: {error:#}");
+    }
+    Ok(if unread.is_empty() && reports.iter().all(Report::is_good) { Exit::Done } else { Exit::Failure })
+}
+
+fn report(file: &Path, policy: Policy, texts: &[Text], tokens: Option<&Tokens>) -> anyhow::Result<Report> {
+    let (kind, compiled) = compile(file, &read(file)?, policy)?;
     let mut report = Report {
-        file: arguments.file.clone(),
+        file: file.to_owned(),
         kind,
         problems: Vec::new(),
         enforced: BTreeMap::new(),
@@ -107,14 +139,16 @@ pub(super) fn run(session: &Session, arguments: &args::Grammar) -> anyhow::Resul
                 .map(|note| Note { pointer: note.pointer.clone(), message: note.message.clone() })
                 .collect();
             let rules = Arc::new(rules);
-            for argument in &arguments.test {
-                report.tests.push(test(&rules, argument, tokens.as_ref())?);
-            }
+            report.tests = texts.iter().map(|text| test(&rules, text, tokens)).collect();
         }
     }
-    session.print(&report, || words::report(&report))?;
-    let good = report.problems.is_empty() && report.tests.iter().all(|tested| tested.refused.is_none());
-    Ok(if good { Exit::Done } else { Exit::Failure })
+    Ok(report)
+}
+
+impl Report {
+    fn is_good(&self) -> bool {
+        self.problems.is_empty() && self.tests.iter().all(|tested| tested.refused.is_none())
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
@@ -138,19 +172,33 @@ fn compile(file: &Path, text: &str, policy: Policy) -> anyhow::Result<(Kind, Res
     Ok((kind, rules.map_err(|unsupported| unsupported.into_iter().map(Problem::from).collect())))
 }
 
-/// Tests a text, or the text in a file of that name.
-fn test(rules: &Arc<Rules>, argument: &str, tokens: Option<&Tokens>) -> anyhow::Result<Tested> {
-    let path = Path::new(argument);
-    let file = path.is_file().then(|| path.to_owned());
-    let text = match &file {
-        // The line end that editors put after the last line is not part of the text.
-        Some(path) => read(path)?.trim_end_matches(['\n', '\r']).to_owned(),
-        None => argument.to_owned(),
+impl Text {
+    /// A text, or the text in a file of that name.
+    fn read(argument: &str) -> anyhow::Result<Self> {
+        let path = Path::new(argument);
+        let file = path.is_file().then(|| path.to_owned());
+        let text = if file.is_some() { read(path)? } else { argument.to_owned() };
+        Ok(Self { file, text })
+    }
+
+    /// Without the line end that editors put after a file's last line.
+    fn trimmed(&self) -> Option<&str> {
+        let text = self.file.as_ref().and_then(|_| self.text.strip_suffix('\n'))?;
+        Some(text.strip_suffix('\r').unwrap_or(text))
+    }
+}
+
+/// A text is tested as it is, and where that is refused without a last line end.
+fn test(rules: &Arc<Rules>, text: &Text, tokens: Option<&Tokens>) -> Tested {
+    let verdict = |text: &str| Constraint::new(Arc::clone(rules)).test(text.as_bytes());
+    let whole = (text.text.as_str(), verdict(&text.text));
+    let (tested, verdict) = match text.trimmed() {
+        Some(trimmed) if whole.1.is_err() => (trimmed, verdict(trimmed)),
+        _ => whole,
     };
-    let verdict = Constraint::new(Arc::clone(rules)).test(text.as_bytes());
-    let refused = verdict.err().map(|refusal| Refused::new(&text, &refusal));
-    let tokens = tokens.map(|tokens| tokens.rows(rules, &text));
-    Ok(Tested { text, file, refused, tokens })
+    let refused = verdict.err().map(|refusal| Refused::new(tested, &refusal));
+    let tokens = tokens.map(|tokens| tokens.rows(rules, tested));
+    Tested { text: tested.to_owned(), file: text.file.clone(), refused, tokens }
 }
 
 impl Refused {

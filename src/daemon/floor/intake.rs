@@ -94,13 +94,19 @@ impl Floor {
         let grid = self.grid(&stored);
         self.store.set_grid(&grid)?;
         let mut questions = Vec::new();
-        self.failed_scenarios.clear();
+        let failed_before = std::mem::take(&mut self.failed_scenarios);
         for scenario in stored {
             let name = scenario.scenario.name.clone();
             // One scenario whose templates fail, or whose grammar is gone, must not keep the others from running.
             match self.questions(scenario) {
                 Ok(asked) => questions.extend(asked),
-                Err(error) => self.failed_scenarios.push(format!("{name}: {error}")),
+                Err(error) => {
+                    let failed = format!("{name}: {error}");
+                    if !failed_before.contains(&failed) {
+                        tracing::warn!("scenario {failed}");
+                    }
+                    self.failed_scenarios.push(failed);
+                }
             }
         }
         let attempts = plan::expand(&questions, &contestants, &self.sweep);

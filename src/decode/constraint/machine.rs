@@ -132,10 +132,9 @@ impl Machine {
     pub(super) fn n_bytes(&self) -> usize {
         // A state with its row of edges; goals, plans and the like come with states.
         const PER_STATE: usize = 1_280;
-        const PER_STACK: usize = 64;
-        let n_stacks = self.stacks.as_ref().map_or(0, Stacks::len);
+        let n_of_stacks = self.stacks.as_ref().map_or(0, Stacks::n_bytes);
         let n_states = self.locals.len() + self.objects.len() + self.goals.len();
-        n_states * PER_STATE + n_stacks * PER_STACK + self.n_named + self.graph.n_bytes()
+        n_states * PER_STATE + n_of_stacks + self.n_named + self.graph.n_bytes()
     }
 
     /// A state that no byte leads out of.

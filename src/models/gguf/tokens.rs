@@ -16,17 +16,42 @@ const CONTROL: u32 = 3;
 const USER_DEFINED: u32 = 4;
 const BYTE: u32 = 6;
 
-/// Names of tokens that end generation, as llama.cpp knows them, beside those that the file names by number.
-const ENDS: [&str; 9] = [
+/// Names of tokens that end generation, as in llama.cpp's `llama-vocab.cpp`, beside those that the file names by number.
+const ENDS: [&str; 33] = [
     "<|eot_id|>",
     "<|im_end|>",
     "<|end|>",
     "<|return|>",
+    "<|call|>",
+    "<|flush|>",
+    "<|calls|>",
     "<end_of_turn>",
     "<|endoftext|>",
     "<|eom_id|>",
     "<EOT>",
     "<|end_of_text|>",
+    "</s>",
+    "_<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<end_of_utterance>",
+    "<eos>",
+    "<turn|>",
+    "<|tool_response>",
+    "<｜end▁of▁sentence｜>",
+    "[e~[",
+    // Of filling in the middle: padding, repository, file.
+    "<|fim_pad|>",
+    "<fim-pad>",
+    "<fim_pad>",
+    "<PAD>",
+    "[PAD]",
+    "<|repo_name|>",
+    "<|fim_repo|>",
+    "<fim-repo>",
+    "<REPO>",
+    "<reponame>",
+    "<|file_sep|>",
 ];
 
 /// One token.
@@ -69,10 +94,13 @@ pub(super) fn of(layout: &Layout) -> Result<Vec<Piece>, Error> {
         Some(Value::Text(model)) if model == "llama" => HashMap::from([('\u{2581}', b' ')]),
         _ => return malformed("its tokenizer is neither `gpt2` nor `llama`".to_owned()),
     };
-    let ends = ["eos", "eot", "eom"].map(|name| layout.unsigned(&format!("tokenizer.ggml.{name}_token_id")));
+    let no_ends = no_ends(texts);
+    let ends = ["eos", "eot", "eom", "fim_pad", "fim_rep", "fim_sep"]
+        .map(|name| layout.unsigned(&format!("tokenizer.ggml.{name}_token_id")));
     let piece = |(id, (text, kind)): (usize, (&String, u32))| {
         let raw = || text.as_bytes().to_vec();
-        let is_end = ends.contains(&Some(id as u64)) || (kind == CONTROL && ENDS.contains(&text.as_str()));
+        let is_end = (ends.contains(&Some(id as u64)) || (kind == CONTROL && ENDS.contains(&text.as_str())))
+            && !no_ends.contains(&text.as_str());
         let (bytes, kind) = match kind {
             _ if is_end => (raw(), PieceKind::End),
             CONTROL => (raw(), PieceKind::Control),
@@ -84,6 +112,14 @@ pub(super) fn of(layout: &Layout) -> Result<Vec<Piece>, Error> {
         Piece { bytes, kind }
     };
     Ok(texts.iter().zip(kinds).enumerate().map(piece).collect())
+}
+
+/// Which of the names end nothing after all, as in llama.cpp: beside some others they have another part.
+fn no_ends(texts: &[String]) -> Vec<&'static str> {
+    let has = |names: &[&str]| texts.iter().any(|text| names.contains(&text.as_str()));
+    let ends_message = has(&["<|call|>", "<|calls|>"]) && has(&["<|return|>", "<|flush|>"]);
+    let is_text = has(&["<|tool_response>", "<|plamo:eos|>"]);
+    ends_message.then_some("<|end|>").into_iter().chain(is_text.then_some("</s>")).collect()
 }
 
 fn decoded(text: &str, characters: &HashMap<char, u8>) -> Vec<u8> {
@@ -155,6 +191,24 @@ mod tests {
         let written = [b"", &b"</s>"[..], b" the", b"\n", b"\xe2", b"\xc3\xa9", b""];
         assert_eq!(found.iter().map(|piece| &piece.bytes[..]).collect::<Vec<_>>(), written);
         assert_eq!(found[1].kind, end);
+    }
+
+    #[test]
+    fn names_of_ends_are_those_of_llama_cpp() {
+        let table: [(&[&str], &[&str]); 5] = [
+            (&["a", "<|end|>", "<|return|>"], &["<|end|>", "<|return|>"]),
+            (&["a", "<|end|>", "<|return|>", "<|call|>"], &["<|return|>", "<|call|>"]),
+            (&["a", "<|end|>", "<|flush|>", "<|calls|>"], &["<|flush|>", "<|calls|>"]),
+            (&["a", "b", "</s>", "<|tool_response>", "<turn|>"], &["<|tool_response>", "<turn|>"]),
+            (&["a", "b", "</s>", "<|file_sep|>", "[EOS]"], &["</s>", "<|file_sep|>", "[EOS]"]),
+        ];
+        for (texts, expected) in table {
+            // The second is named by number too.
+            let found = pieces_of("gpt2", texts, &vec![3; texts.len()]).expect("a vocabulary");
+            let ends = found.iter().zip(texts).filter(|(piece, _)| piece.kind == PieceKind::End);
+            let ends: Vec<_> = ends.map(|(_, text)| *text).filter(|text| *text != "b").collect();
+            assert_eq!(ends, expected, "{texts:?}");
+        }
     }
 
     #[test]

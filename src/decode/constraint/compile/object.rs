@@ -65,12 +65,11 @@ impl<'s> Compiler<'s> {
             Some(Value::Object(map)) if self.spend(Cost::Listed, map.len() as u64) => {
                 map.iter().map(|(name, schema)| (name.as_str(), schema)).collect()
             }
-            Some(Value::Object(_)) => Vec::new(),
+            Some(Value::Object(_)) | None => Vec::new(),
             Some(_) => {
                 self.refuse(keyword, "it must be an object");
                 Vec::new()
             }
-            None => Vec::new(),
         }
     }
 

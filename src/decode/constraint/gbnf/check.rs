@@ -39,7 +39,8 @@ pub(super) fn check(text: &str, written: &[Written], grammar: &mut Grammar) -> R
 /// A rule that needs itself, if there is a rule that never ends: followed from one to the next that it needs.
 fn endless(grammar: &Grammar, ends: &[bool]) -> Option<RuleId> {
     let mut at = ends.iter().position(|&ends| !ends)? as RuleId;
-    for _ in 0..ends.len() {
+    let mut seen = vec![false; ends.len()];
+    while !std::mem::replace(&mut seen[at as usize], true) {
         let sequence = &grammar.nodes[grammar.rules[at as usize].starts[0] as usize..];
         let needs = |node: &Node| match node {
             Node::Call(rule) if !ends[*rule as usize] => Some(*rule),

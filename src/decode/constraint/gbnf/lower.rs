@@ -77,6 +77,7 @@ pub(super) fn lower(text: &str, written: &[Written]) -> Result<Grammar, GrammarE
         classes: FxHashMap::default(),
         nodes: Vec::new(),
         rules: Vec::new(),
+        n_repeated: 0,
         origin: 0,
     };
     for (id, rule) in written.iter().enumerate() {
@@ -94,6 +95,10 @@ pub(super) fn lower(text: &str, written: &[Written]) -> Result<Grammar, GrammarE
     for (id, rule) in written.iter().enumerate() {
         lowering.origin = id;
         lowering.fill(id as RuleId, &rule.body)?;
+        if lowering.nodes.len() > MAX_NODES {
+            let wrong = format!("with rule `{}` the grammar has more than {MAX_NODES} positions", rule.name);
+            return Err(GrammarError::at(text, rule.at, wrong, "a smaller grammar"));
+        }
     }
     Ok(Grammar { nodes: lowering.nodes, rules: lowering.rules, root })
 }
@@ -104,6 +109,8 @@ struct Lowering<'t> {
     classes: FxHashMap<Vec<(char, char)>, RuleId>,
     nodes: Vec<Node>,
     rules: Vec<Rule>,
+    /// Positions that repetitions take, those of sequences that are not added yet too.
+    n_repeated: usize,
     origin: usize,
 }
 
@@ -208,7 +215,8 @@ impl Lowering<'_> {
         };
         // An optional repetition takes a rule of four nodes.
         let n_optional = max.map_or(1, |max| max - min) as usize;
-        if self.nodes.len() + nodes.len() + min as usize + n_optional * 4 > MAX_NODES {
+        self.n_repeated += min as usize + n_optional * 4;
+        if self.n_repeated > MAX_NODES {
             let wrong =
                 format!("with this repetition written out the grammar has more than {MAX_NODES} positions");
             return Err(GrammarError::at(self.text, at, wrong, "smaller numbers, or no upper one"));

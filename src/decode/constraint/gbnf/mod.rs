@@ -11,11 +11,13 @@ mod syntax;
 pub(super) use lower::Grammar;
 pub(super) use stacks::{Set, Stacks};
 
+const LINE_ENDS: [char; 2] = ['\n', '\r'];
+
 /// Why a grammar is refused, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {wrong}; right would be {right}")]
 pub struct GrammarError {
-    /// Line, counted from 1.
+    /// Line, counted from 1. Lines end with `\n`, `\r\n` or `\r`.
     pub line: usize,
     /// Column in characters, counted from 1.
     pub column: usize,
@@ -27,9 +29,11 @@ pub struct GrammarError {
 
 impl GrammarError {
     fn at(text: &str, offset: usize, wrong: impl Into<String>, right: impl Into<String>) -> Self {
-        let before = &text[..offset];
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let before = text[..offset].replace("\r\n", "\n");
+        // A byte-order mark takes no column.
+        let before = before.trim_start_matches('\u{feff}');
+        let line = before.matches(LINE_ENDS).count() + 1;
+        let column = before.rsplit(LINE_ENDS).next().unwrap_or_default().chars().count() + 1;
         Self { line, column, wrong: wrong.into(), right: right.into() }
     }
 }

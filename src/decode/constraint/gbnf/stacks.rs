@@ -3,6 +3,7 @@
 //! Ambiguous grammars have many stacks at once, alike but for their tops. So a set is kept as a tree from the tops
 //! down, equal trees once: the innermost positions, each with the set of what may lie below it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,34 +30,42 @@ pub(in crate::decode::constraint) struct Set {
 pub(in crate::decode::constraint) struct Stacks {
     grammar: Arc<Grammar>,
     sets: Interned<Set>,
-    unions: FxHashMap<(Id<Set>, Id<Set>), Id<Set>>,
+    /// By the sets united, in order.
+    unions: FxHashMap<Box<[Id<Set>]>, Id<Set>>,
+    /// Tops of all sets, and sets of all unions.
+    n_parts: usize,
 }
 
 /// What has been found of the set after a byte.
+///
+/// What may lie below a position, or follow a rule, is united only once all of it is known: thousands may call one rule.
 #[derive(Default)]
 struct Gathered {
-    tops: FxHashMap<Pos, Id<Set>>,
-    /// Rules to be expanded by rank, each with all that may follow it.
-    calls: std::collections::BTreeMap<(u32, RuleId), Id<Set>>,
+    tops: Vec<(Pos, Id<Set>)>,
+    /// Rules to be expanded by rank, each with what may follow it.
+    calls: BTreeMap<(u32, RuleId), Vec<Id<Set>>>,
     may_end: bool,
 }
 
 impl Stacks {
     /// The stacks of a grammar, and the set before the first byte.
     pub(in crate::decode::constraint) fn new(grammar: Arc<Grammar>) -> (Self, Id<Set>) {
-        let mut stacks = Self { grammar, sets: Interned::default(), unions: FxHashMap::default() };
+        let mut stacks =
+            Self { grammar, sets: Interned::default(), unions: FxHashMap::default(), n_parts: 0 };
         let bottom = stacks.sets.id(Set { has_empty: true, ..Set::default() });
         let root = stacks.grammar.root;
         let rule = &stacks.grammar.rules[root as usize];
         let mut gathered = Gathered { may_end: rule.is_nullable, ..Gathered::default() };
-        gathered.calls.insert((rule.rank, root), bottom);
+        gathered.calls.insert((rule.rank, root), vec![bottom]);
         let start = stacks.expand(gathered);
         (stacks, start)
     }
 
-    /// How much is remembered.
-    pub(in crate::decode::constraint) fn len(&self) -> usize {
-        self.sets.len() + self.unions.len()
+    /// Bytes of what is remembered, roughly.
+    pub(in crate::decode::constraint) fn n_bytes(&self) -> usize {
+        // A set or union, and its places in the tables.
+        const PER_SET: usize = 64;
+        (self.sets.len() + self.unions.len()) * PER_SET + self.n_parts * size_of::<(Pos, Id<Set>)>()
     }
 
     /// Whether the text may end.
@@ -83,7 +92,7 @@ impl Stacks {
                 continue;
             }
             match self.grammar.nodes[pos as usize] {
-                Node::Bytes(_) => self.gather_top(&mut gathered, pos, below),
+                Node::Bytes(_) => gathered.tops.push((pos, below)),
                 Node::Call(rule) => {
                     self.gather_call(&mut gathered, rule, pos, below);
                     open.extend(self.is_nullable(rule).then_some((pos + 1, below)));
@@ -108,11 +117,12 @@ impl Stacks {
     /// Rules that may be empty were stepped over where they were called, so that nothing returns from here.
     fn expand(&mut self, mut gathered: Gathered) -> Id<Set> {
         let grammar = Arc::clone(&self.grammar);
-        while let Some(((_, rule), below)) = gathered.calls.pop_first() {
+        while let Some(((_, rule), after)) = gathered.calls.pop_first() {
+            let below = self.union(after);
             for &start in &grammar.rules[rule as usize].starts {
                 for pos in start.. {
                     match grammar.nodes[pos as usize] {
-                        Node::Bytes(_) => self.gather_top(&mut gathered, pos, below),
+                        Node::Bytes(_) => gathered.tops.push((pos, below)),
                         Node::Call(called) => {
                             self.gather_call(&mut gathered, called, pos, below);
                             if self.is_nullable(called) {
@@ -125,14 +135,7 @@ impl Stacks {
                 }
             }
         }
-        let tops = gathered.tops.into_iter().collect();
-        self.set(tops, gathered.may_end)
-    }
-
-    fn gather_top(&mut self, gathered: &mut Gathered, pos: Pos, below: Id<Set>) {
-        let known = gathered.tops.get(&pos).copied();
-        let all = known.map_or(below, |known| self.union(known, below));
-        gathered.tops.insert(pos, all);
+        self.set(gathered.tops, gathered.may_end)
     }
 
     fn gather_call(&mut self, gathered: &mut Gathered, rule: RuleId, pos: Pos, below: Id<Set>) {
@@ -143,33 +146,44 @@ impl Stacks {
             return;
         }
         let after = if is_last { below } else { self.set(vec![(pos + 1, below)], false) };
-        let known = gathered.calls.get(&(rank, rule)).copied();
-        let all = known.map_or(after, |known| self.union(known, after));
-        gathered.calls.insert((rank, rule), all);
+        gathered.calls.entry((rank, rule)).or_default().push(after);
     }
 
+    /// The set with these tops, of which one may stand above several sets.
     fn set(&mut self, mut tops: Vec<(Pos, Id<Set>)>, has_empty: bool) -> Id<Set> {
-        tops.sort_unstable_by_key(|(pos, _)| *pos);
+        tops.sort_unstable_by_key(|(pos, below)| (*pos, below.idx));
+        let mut united: Vec<(Pos, Id<Set>)> = Vec::with_capacity(tops.len());
+        // A loop, since iterators would take more of the call stack at each height.
+        for same in tops.chunk_by(|a, b| a.0 == b.0) {
+            let below = self.union(same.iter().map(|(_, below)| *below).collect());
+            united.push((same[0].0, below));
+        }
+        let tops = united.into_boxed_slice();
         let height = tops.iter().map(|(_, below)| self.sets.get(*below).height + 1).max().unwrap_or(0);
-        self.sets.id(Set { tops: tops.into(), has_empty, height })
+        let (n_sets, n_tops) = (self.sets.len(), tops.len());
+        let set = self.sets.id(Set { tops, has_empty, height });
+        if self.sets.len() > n_sets {
+            self.n_parts += n_tops;
+        }
+        set
     }
 
-    fn union(&mut self, a: Id<Set>, b: Id<Set>) -> Id<Set> {
-        if a == b {
-            return a;
+    /// All that is in one of these sets. In one pass, since each union on the way to the last would be remembered too.
+    fn union(&mut self, mut sets: Vec<Id<Set>>) -> Id<Set> {
+        sets.sort_unstable_by_key(|set| set.idx);
+        sets.dedup();
+        if let [only] = sets[..] {
+            return only;
         }
-        let key = if a.idx < b.idx { (a, b) } else { (b, a) };
-        if let Some(&known) = self.unions.get(&key) {
+        if let Some(&known) = self.unions.get(&sets[..]) {
             return known;
         }
-        let (a, b) = (Arc::clone(self.sets.get(a)), Arc::clone(self.sets.get(b)));
-        let mut tops: FxHashMap<Pos, Id<Set>> = a.tops.iter().copied().collect();
-        for &(pos, below) in &b.tops {
-            let all = tops.get(&pos).copied().map_or(below, |known| self.union(known, below));
-            tops.insert(pos, all);
-        }
-        let union = self.set(tops.into_iter().collect(), a.has_empty || b.has_empty);
-        self.unions.insert(key, union);
+        let each = || sets.iter().map(|set| self.sets.get(*set));
+        let has_empty = each().any(|set| set.has_empty);
+        let tops = each().flat_map(|set| set.tops.iter().copied()).collect();
+        let union = self.set(tops, has_empty);
+        self.n_parts += sets.len();
+        self.unions.insert(sets.into(), union);
         union
     }
 }

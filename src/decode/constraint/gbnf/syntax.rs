@@ -4,6 +4,8 @@ use super::GrammarError;
 
 /// Groups may nest so deep.
 const MAX_NESTING: usize = 100;
+/// One item takes so many repetitions, as in `"a"{3}?`. Each nests it deeper, in every group around it again.
+const MAX_STACKED: usize = 3;
 /// No repetition counts higher; llama.cpp stops earlier.
 const MAX_COUNT: u32 = 100_000;
 const ESCAPES: &str = r#"one of \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"#;
@@ -130,7 +132,7 @@ impl Reader<'_> {
         match self.peek() {
             None | Some('\n' | '\r') => Ok(Written { name, at, body }),
             Some(')') => self.wrong(self.at, "this `)` closes nothing", "no `)` here"),
-            Some(':') => {
+            Some(':') if self.text[self.at..].starts_with("::=") => {
                 let right =
                     "a line end between rules (a rule's body begins on the line of its `::=` or below it)";
                 self.wrong(self.at, format!("`::=` stands inside rule `{name}`"), right)
@@ -154,8 +156,11 @@ impl Reader<'_> {
 
     fn sequence(&mut self, nested: bool) -> Result<Vec<Item>, GrammarError> {
         let mut items = Vec::new();
+        let mut n_stacked = 0;
         loop {
             let at = self.at;
+            let repeats = matches!(self.peek(), Some('*' | '+' | '?' | '{'));
+            n_stacked = if repeats { n_stacked + 1 } else { 0 };
             match self.peek() {
                 Some('"') => items.push(self.literal()?),
                 Some('[') => items.push(self.class()?),
@@ -164,7 +169,11 @@ impl Reader<'_> {
                     self.next();
                     items.push(Item::Class(complement(Vec::new())));
                 }
-                Some('*' | '+' | '?' | '{') => {
+                Some(_) if n_stacked > MAX_STACKED => {
+                    let wrong = format!("more than {MAX_STACKED} repetitions of one item");
+                    return self.wrong(at, wrong, "one of them");
+                }
+                Some(_) if repeats => {
                     let (min, max) = self.counts(nested)?;
                     let Some(item) = items.pop() else {
                         return self.wrong(
@@ -307,7 +316,8 @@ impl Reader<'_> {
             ranges.push((low, high));
         }
         self.next();
-        let ranges = if negated { complement(ranges) } else { merged(ranges) };
+        // llama.cpp takes `[^]` for a class of no character too.
+        let ranges = if negated && !ranges.is_empty() { complement(ranges) } else { merged(ranges) };
         if ranges.is_empty() {
             return self.wrong(start, "no character is in this class", "at least one (a `]` in it as `\\]`)");
         }
