@@ -82,8 +82,8 @@ struct Worker<'m> {
     cells: Cells,
     /// Until the model says otherwise.
     forgets_in_part: bool,
-    /// What has been found out of each constraint, by its schema's or grammar's text; empty for JSON mode. Kept for the worker's
-    /// life, since a scenario's cases share nearly all of their masks.
+    /// What has been found out of each constraint, by its schema's or grammar's text; empty for JSON mode. Kept from
+    /// case to case, since a scenario's cases share nearly all of their masks; see [`MAX_CONSTRAINTS`].
     constraints: HashMap<String, Result<Allowed, String>>,
     finishing: bool,
     n_evaluated: u64,
