@@ -274,7 +274,9 @@ impl<'m> Worker<'m> {
         reading.map(|branch| in_common(&branch.tokens, known)).max().unwrap_or(0)
     }
 
-    /// A token of every decoding branch first, then as much of the prompts as fits.
+    /// A token of every decoding branch first, then as much of the prompts as fits; in the order of the slots, since
+    /// llama.cpp evaluates together only what stands in slots that follow one another (eight branches took 176 ms a turn
+    /// in the order in which they began, 114 ms in this one: `SmolLM2`, two cores).
     fn batch(&mut self) -> Vec<BatchToken> {
         let mut batch = Vec::with_capacity(self.shape.batch as usize);
         for reading in [false, true] {
@@ -285,6 +287,7 @@ impl<'m> Worker<'m> {
                 batch.extend(branch.advance(slot, self.shape.batch as usize - batch.len()));
             }
         }
+        batch.sort_by_key(|token| (token.slot, token.position));
         batch
     }
 
