@@ -74,6 +74,24 @@ fn a_corrected_scenario_runs_only_what_its_change_can_alter() {
 }
 
 #[test]
+fn what_counts_was_held_to_the_grammar_that_there_is_now() {
+    let house = House::with_models(&["alpha"]);
+    fs::create_dir(house.folder.path().join("grammars")).unwrap();
+    let named = scenario("words", &WORDS).replacen('{', r#"{"grammar": "fixed", "#, 1);
+    // The third time it is the first one's again: what that one brought is there already.
+    for (word, n_attempts) in [("one", "15"), ("two", "21"), ("one", "21")] {
+        let grammar = format!(r#"root ::= "{{\"word\": \"{word}\"}}""#);
+        fs::write(house.folder.path().join("grammars/fixed.gbnf"), grammar).unwrap();
+        house.drop_in("words.json", &named);
+        house.sweep().unwrap();
+        let outputs = "SELECT DISTINCT output FROM case_results WHERE strategy IN ('J', 'PJ')";
+        assert_eq!(rows(&house, outputs), format!(r#"{{"word": "{word}"}}"#));
+        assert_eq!(rows(&house, "SELECT count(*) FROM attempts"), n_attempts);
+        assert_eq!(rows(&house, "SELECT done, missing FROM coverage GROUP BY 1, 2"), "3|0");
+    }
+}
+
+#[test]
 fn crashes_hangs_and_refusals_are_recorded_and_survived() {
     let mut house = House::with_models(&["alpha", "refused"]);
     house.settings = "[engine]\nstall_s = 1\n[sweep]\nstrategies = [\"P\"]".into();

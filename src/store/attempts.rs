@@ -29,6 +29,8 @@ pub struct Attempt {
     pub seed: Option<u64>,
     /// Of the rendered prompt, in hex.
     pub prompt_sha256: Option<String>,
+    /// Of the grammar that the text was held to, in hex.
+    pub grammar_sha256: Option<String>,
     /// Everything that was generated, reasoning included.
     pub output: String,
     /// What ended it.
@@ -100,10 +102,10 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
     transaction
         .prepare_cached(
             "INSERT INTO attempts (key, try, run_id, model_id, profile_id, strategy, repeat, seed, prompt_sha256,
-               output, finish, error, error_log, n_prompt, n_reused, n_output, n_masks, queue_ms, prefill_ms, decode_ms,
+               grammar_sha256, output, finish, error, error_log, n_prompt, n_reused, n_output, n_masks, queue_ms, prefill_ms, decode_ms,
                check_us, mask_us, n_evaluated, model_us, started_at, finished_at)
              VALUES (:key, :try, :run, :model, :profile, :strategy, :repeat, :seed, :prompt_sha256,
-               :output, :finish, :error, :error_log, :n_prompt, :n_reused, :n_output, :n_masks, :queue_ms, :prefill_ms,
+               :grammar_sha256, :output, :finish, :error, :error_log, :n_prompt, :n_reused, :n_output, :n_masks, :queue_ms, :prefill_ms,
                :decode_ms, :check_us, :mask_us, :n_evaluated, :model_us, :started_at, :finished_at)
              RETURNING id",
         )?
@@ -111,7 +113,8 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
             named_params! {
                 ":key": attempt.key, ":try": try_, ":run": attempt.run, ":model": attempt.model,
                 ":profile": attempt.profile, ":strategy": attempt.strategy, ":repeat": attempt.repeat,
-                ":seed": attempt.seed, ":prompt_sha256": attempt.prompt_sha256, ":output": attempt.output,
+                ":seed": attempt.seed, ":prompt_sha256": attempt.prompt_sha256,
+                ":grammar_sha256": attempt.grammar_sha256, ":output": attempt.output,
                 ":finish": attempt.finish, ":error": attempt.error, ":error_log": attempt.error_log,
                 ":n_prompt": cost.map(|c| c.n_prompt), ":n_reused": cost.map(|c| c.n_reused), ":n_output": cost.map(|c| c.n_output),
                 ":n_masks": cost.map(|c| c.n_masks), ":queue_ms": cost.map(|c| c.queue_ms),

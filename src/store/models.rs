@@ -61,7 +61,7 @@ impl Model {
 }
 
 /// A cell of the sweep: so many attempts at every case of a scenario.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridRow {
     /// By which model.
     pub model: ModelId,
@@ -73,6 +73,8 @@ pub struct GridRow {
     pub scenario: ScenarioId,
     /// How often each, at least 1.
     pub repeats: u32,
+    /// Of the grammar that texts are held to, in hex.
+    pub grammar_sha256: Option<String>,
 }
 
 impl Store {
@@ -198,13 +200,14 @@ impl Store {
 fn put_cell(transaction: &Transaction<'_>, row: &GridRow) -> Result<()> {
     transaction
         .prepare_cached(
-            "INSERT INTO grid (model_id, profile_id, strategy, scenario_id, repeats, active)
-             VALUES (:model, :profile, :strategy, :scenario, :repeats, 1)
-             ON CONFLICT DO UPDATE SET repeats = excluded.repeats, active = 1",
+            "INSERT INTO grid (model_id, profile_id, strategy, scenario_id, repeats, active, grammar_sha256)
+             VALUES (:model, :profile, :strategy, :scenario, :repeats, 1, :grammar_sha256)
+             ON CONFLICT DO UPDATE SET repeats = excluded.repeats, active = 1,
+               grammar_sha256 = excluded.grammar_sha256",
         )?
         .execute(named_params! {
             ":model": row.model, ":profile": row.profile, ":strategy": row.strategy,
-            ":scenario": row.scenario, ":repeats": row.repeats,
+            ":scenario": row.scenario, ":repeats": row.repeats, ":grammar_sha256": row.grammar_sha256,
         })?;
     Ok(())
 }

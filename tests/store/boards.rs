@@ -42,6 +42,7 @@ fn a_row_without_a_scenario_of_the_sweep_is_not_complete() {
         strategy: Strategy::P,
         scenario,
         repeats: 1,
+        grammar_sha256: None,
     };
     let grid: Vec<GridRow> = scenarios.iter().map(|scenario| cell(scenario.id)).collect();
     world.store.set_grid(&grid).expect("a grid");

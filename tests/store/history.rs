@@ -135,6 +135,7 @@ fn a_new_revision_keeps_what_is_linked_to_it() {
         strategy,
         scenario: old.id,
         repeats: 1,
+        grammar_sha256: None,
     });
     world.store.set_grid(&grid).expect("a grid");
     let answer =

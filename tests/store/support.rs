@@ -71,6 +71,7 @@ impl World {
             repeat: 0,
             seed: Some(7),
             prompt_sha256: None,
+            grammar_sha256: None,
             output: output.to_owned(),
             finish: Finish::Stop,
             error: None,

@@ -258,6 +258,7 @@ fn grid(models: &[ModelId], asked: &[StoredScenario], world: &World) -> Vec<Grid
                 strategy,
                 scenario: scenario.id,
                 repeats: N_REPEATS,
+                grammar_sha256: None,
             }));
         }
     }

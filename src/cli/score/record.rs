@@ -58,7 +58,7 @@ pub(super) fn record(session: &Session, what: &Score, lines: &[(usize, Line)]) -
         started_at: &now(),
     })?;
     let model_id = store.put_model(&Model::external(model))?;
-    store.add_grid(&GridRow { model: model_id, profile, strategy, scenario: scenario.id, repeats: 1 })?;
+    store.add_grid(&GridRow { model: model_id, profile, strategy, scenario: scenario.id, repeats: 1, grammar_sha256: None })?;
     let model_name = model.clone();
     let recording =
         Recording { run, model: model_id, model_name, profile, strategy, scenario: scenario.clone() };
@@ -123,6 +123,7 @@ fn attempt(recording: &Recording, line: &Line, case: &Case) -> Attempt {
         repeat: 0,
         seed: None,
         prompt_sha256: None,
+        grammar_sha256: None,
         output: line.output.clone().unwrap_or_default(),
         finish: if line.cut_off { Finish::MaxTokens } else { Finish::Stop },
         error: None,

@@ -1,14 +1,18 @@
 //! Files from the inbox into the store, and the plan made anew. No rules of files: the inbox has them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::{Floor, now};
 use crate::daemon::Error;
+use crate::hash;
 use crate::inbox::{Claimed, Contents, Moved, Taken};
 use crate::plan::{self, Attempt, Contestant, Known, Question, Subject, Target};
-use crate::scenario::Problem;
-use crate::store::{AttemptId, GridRow, InboxFile, Judged, Rescore, Stored, StoredScenario, Triple};
+use crate::scenario::{Constrained, Problem};
+use crate::store::{
+    AttemptId, GridRow, InboxFile, Judged, Rescore, ScenarioId, Stored, StoredScenario, Triple,
+};
 
 /// A file that cannot be put away is tried again at growing intervals; a sweep does not wait for one that has come to
 /// intervals longer than this.
@@ -91,14 +95,15 @@ impl Floor {
     pub(super) fn replan(&mut self) -> Result<(), Error> {
         let stored = self.store.reader().scenarios()?;
         let contestants: Vec<Contestant> = self.models.iter().map(|m| m.contestant.clone()).collect();
-        let grid = self.grid(&stored);
-        self.store.set_grid(&grid)?;
+        let mut grid = Vec::new();
         let mut questions = Vec::new();
         let failed_before = std::mem::take(&mut self.failed_scenarios);
         for scenario in stored {
             let name = scenario.scenario.name.clone();
+            let grammar = self.grammar(&scenario);
+            grid.extend(self.grid(scenario.id, grammar.as_ref().ok().and_then(Option::as_ref)));
             // One scenario whose templates fail, or whose grammar is gone, must not keep the others from running.
-            match self.questions(scenario) {
+            match grammar.and_then(|grammar| self.questions(scenario, grammar)) {
                 Ok(asked) => questions.extend(asked),
                 Err(error) => {
                     let failed = format!("{name}: {error}");
@@ -109,6 +114,7 @@ impl Floor {
                 }
             }
         }
+        self.store.set_grid(&grid)?;
         let attempts = plan::expand(&questions, &contestants, &self.sweep);
         let known = self.store.reader().known_attempts()?;
         let plan = plan::split(attempts, |key| known.get(&key.0).map(state));
@@ -124,29 +130,34 @@ impl Floor {
         Ok(())
     }
 
-    fn questions(&self, stored: StoredScenario) -> Result<Vec<Question>, String> {
-        let StoredScenario { scenario, revision, case_ids: cases, .. } = stored;
+    /// What J and PJ are held to in a scenario, if it is not any JSON; read anew, since the file may have changed.
+    fn grammar(&self, stored: &StoredScenario) -> Result<Option<Arc<str>>, String> {
         let of_profile = Some(&self.sweep.profile.grammar).filter(|name| !name.is_empty());
-        let name = scenario.grammar.as_ref().or(of_profile);
-        let grammar = name.map(|name| self.grammars.find(name)).transpose().map_err(|e| e.to_string())?;
+        let name = stored.scenario.grammar.as_ref().or(of_profile);
+        name.map(|name| self.grammars.find(name)).transpose().map_err(|e| e.to_string())
+    }
+
+    fn questions(&self, stored: StoredScenario, grammar: Option<Arc<str>>) -> Result<Vec<Question>, String> {
+        let StoredScenario { scenario, revision, case_ids: cases, .. } = stored;
         let subject = Subject { scenario, revision, grammar, cases };
         plan::questions(&subject, &self.sweep).map_err(|e| e.to_string())
     }
 
-    fn grid(&self, stored: &[StoredScenario]) -> Vec<GridRow> {
+    /// What is wanted of every model in a scenario.
+    fn grid(&self, scenario: ScenarioId, grammar: Option<&Arc<str>>) -> Vec<GridRow> {
+        let sha256 = grammar.map(|text| hash::sha256(text.as_bytes()));
         let mut grid = Vec::new();
         for model in &self.models {
-            for scenario in stored {
-                for &strategy in &self.sweep.strategies {
-                    let (profile, repeats) = (self.profile, self.sweep.repeats);
-                    grid.push(GridRow {
-                        model: model.id(),
-                        profile,
-                        strategy,
-                        scenario: scenario.id,
-                        repeats,
-                    });
-                }
+            for &strategy in &self.sweep.strategies {
+                let held = strategy.constrained() == Constrained::Json;
+                grid.push(GridRow {
+                    model: model.id(),
+                    profile: self.profile,
+                    strategy,
+                    scenario,
+                    repeats: self.sweep.repeats,
+                    grammar_sha256: sha256.clone().filter(|_| held),
+                });
             }
         }
         grid

@@ -131,6 +131,7 @@ impl Floor {
             repeat: attempt.repeat,
             seed: Some(attempt.seed),
             prompt_sha256: Some(generation.prompt_sha256.clone()).filter(|sha256| !sha256.is_empty()),
+            grammar_sha256: attempt.constraint.grammar_sha256(),
             output: generation.output.clone(),
             finish: generation.finish,
             error: generation.error.clone(),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::decode::profile::Profile;
+use crate::hash;
 use crate::prompt::Message;
 
 /// Daemon to worker.
@@ -49,6 +50,16 @@ pub enum Constraint {
     Schema(Arc<Value>),
     /// A grammar's text, in GBNF.
     Grammar(Arc<str>),
+}
+
+impl Constraint {
+    /// SHA-256 of the grammar, in hex; `None` for everything else.
+    pub fn grammar_sha256(&self) -> Option<String> {
+        match self {
+            Self::Grammar(text) => Some(hash::sha256(text.as_bytes())),
+            Self::None | Self::Json | Self::Schema(_) => None,
+        }
+    }
 }
 
 /// Worker to daemon.
