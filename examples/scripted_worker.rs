@@ -32,7 +32,7 @@ fn main() {
     let mut scripted = answering(vocab, CONTEXT, move |prompt| answer(prompt, &model));
     let served = serve(
         &mut scripted,
-        Shape { slots, batch: 512, reuse: true, share: true },
+        Shape { reuse: true, share: true, force: true, ..Shape::plain(slots, 512) },
         &requests,
         &mut |reply| emit(&reply),
     );

@@ -278,12 +278,12 @@ fn what_must_follow_is_known() {
     let policy = Policy { space: Whitespace::Compact, ..Policy::default() };
     let mut constraint = Constraint::new(rules(&schema, policy));
     let mut matcher = constraint.start();
-    let forced = constraint.forced(&matcher);
+    let forced = constraint.forced(&matcher, 100);
     assert_eq!(String::from_utf8_lossy(&forced), r#"{"ReturnDate":"2024-01-01","n":"#);
     assert_eq!(constraint.advance_all(&mut matcher, &forced), forced.len());
     assert_eq!(constraint.advance_all(&mut matcher, b"12}"), 3);
     assert!(constraint.is_complete(&mut matcher));
-    assert!(constraint.forced(&matcher).is_empty());
+    assert!(constraint.forced(&matcher, 100).is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// is forbidden; `decode` is taken apart, since its parts matter most.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("hash", &[]),
-    ("config", &["decode::profile", "decode::constraint", "scenario", "score"]),
+    ("config", &["decode::constraint", "decode::engine::worker", "decode::profile", "scenario", "score"]),
     ("scenario", &["hash"]),
     ("grammars", &["decode::constraint", "scenario"]),
     ("dataset", &["scenario"]),

@@ -62,7 +62,7 @@ fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Ve
     let mut done: Vec<Option<Generation>> = vec![None; scenarios.len()];
     serve(
         model,
-        Shape { slots: OPTIONS.slots, batch: OPTIONS.batch, reuse: true, share: true },
+        Shape { reuse: true, share: true, ..Shape::plain(OPTIONS.slots, OPTIONS.batch) },
         &receiver,
         &mut |reply| {
             if let Reply::Done { id, generation } = reply {

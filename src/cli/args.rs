@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::decode::engine::worker::Drafting;
 use crate::scenario::Strategy;
 
 /// Finds out which local model, prompted and constrained how, turns text into correct JSON.
@@ -237,6 +238,12 @@ pub struct Worker {
     /// Whether attempts are one text for as long as they agree
     #[arg(long, action = clap::ArgAction::Set)]
     pub share: bool,
+    /// Whether forced text is read without logits
+    #[arg(long, action = clap::ArgAction::Set)]
+    pub force: bool,
+    /// When to guess ahead: off, auto or always
+    #[arg(long)]
+    pub drafting: Drafting,
     /// Layers on the GPU; -1 all
     #[arg(long, allow_hyphen_values = true)]
     pub gpu_layers: i32,

@@ -63,8 +63,14 @@ pub fn run(arguments: &super::args::Worker) -> anyhow::Result<()> {
         threads: arguments.threads,
         gpu_layers: arguments.gpu_layers,
     };
-    let shape =
-        Shape { slots: options.slots, batch: options.batch, reuse: arguments.reuse, share: arguments.share };
+    let shape = Shape {
+        slots: options.slots,
+        batch: options.batch,
+        reuse: arguments.reuse,
+        share: arguments.share,
+        force: arguments.force,
+        drafting: arguments.drafting,
+    };
     let requests = requests();
     let start = std::time::Instant::now();
     let served = with_model(&arguments.model, options, |model| {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use layer::{Layer, Setting};
 
+use crate::decode::engine::worker::Drafting;
 use crate::decode::profile::Profile;
 use crate::scenario::Strategy;
 use crate::score::Constants;
@@ -137,6 +138,10 @@ pub struct Engine {
     pub reuse_prompts: bool,
     /// Whether attempts with the same prompt are one text until they disagree.
     pub share_texts: bool,
+    /// Whether forced text is read without logits.
+    pub force_text: bool,
+    /// When to guess ahead.
+    pub drafts: Drafting,
     /// Layers on the GPU; -1: all.
     pub gpu_layers: i32,
     /// Silence that counts as a hang, in seconds.

@@ -103,10 +103,12 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
         .prepare_cached(
             "INSERT INTO attempts (key, try, run_id, model_id, profile_id, strategy, repeat, seed, prompt_sha256,
                grammar_sha256, output, finish, error, error_log, n_prompt, n_reused, n_output, n_masks, queue_ms, prefill_ms, decode_ms,
-               check_us, mask_us, n_evaluated, model_us, started_at, finished_at)
+               check_us, mask_us, n_evaluated, n_forced, n_drafted, n_accepted, model_us, started_at,
+               finished_at)
              VALUES (:key, :try, :run, :model, :profile, :strategy, :repeat, :seed, :prompt_sha256,
                :grammar_sha256, :output, :finish, :error, :error_log, :n_prompt, :n_reused, :n_output, :n_masks, :queue_ms, :prefill_ms,
-               :decode_ms, :check_us, :mask_us, :n_evaluated, :model_us, :started_at, :finished_at)
+               :decode_ms, :check_us, :mask_us, :n_evaluated, :n_forced, :n_drafted, :n_accepted, :model_us,
+               :started_at, :finished_at)
              RETURNING id",
         )?
         .query_row(
@@ -120,7 +122,9 @@ fn insert(transaction: &Transaction<'_>, attempt: &Attempt, try_: u32) -> rusqli
                 ":n_masks": cost.map(|c| c.n_masks), ":queue_ms": cost.map(|c| c.queue_ms),
                 ":prefill_ms": cost.map(|c| c.prefill_ms), ":decode_ms": cost.map(|c| c.decode_ms),
                 ":check_us": cost.map(|c| c.check_us), ":mask_us": cost.map(|c| c.mask_us),
-                ":n_evaluated": cost.map(|c| c.n_evaluated), ":model_us": cost.map(|c| c.model_us),
+                ":n_evaluated": cost.map(|c| c.n_evaluated), ":n_forced": cost.map(|c| c.n_forced),
+                ":n_drafted": cost.map(|c| c.n_drafted), ":n_accepted": cost.map(|c| c.n_accepted),
+                ":model_us": cost.map(|c| c.model_us),
                 ":started_at": attempt.started_at, ":finished_at": attempt.finished_at,
             },
             |row| row.get(0),

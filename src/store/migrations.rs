@@ -13,6 +13,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_work.sql"),
     include_str!("migrations/0005_grammar.sql"),
     include_str!("migrations/0006_current_grammar.sql"),
+    include_str!("migrations/0007_spared.sql"),
 ];
 
 /// The number of migrations applied.

@@ -17,6 +17,12 @@ pub struct Work {
     pub output_tokens: u64,
     /// Of both, tokens that the model had to evaluate.
     pub evaluated: u64,
+    /// Tokens of the texts that constraints forced, taken without logits.
+    pub forced: u64,
+    /// Tokens guessed; they are among the evaluated.
+    pub drafted: u64,
+    /// Of those, chosen.
+    pub accepted: u64,
     /// The part that it had not: 0.6 for three tokens in five.
     pub saved: f64,
     /// The model's time, in seconds.
@@ -39,6 +45,9 @@ impl Reader {
                 prompt_tokens: row.get("prompt_tokens")?,
                 output_tokens: row.get("output_tokens")?,
                 evaluated: row.get("evaluated")?,
+                forced: row.get("forced")?,
+                drafted: row.get("drafted")?,
+                accepted: row.get("accepted")?,
                 saved: row.get("saved")?,
                 model_s: row.get("model_s")?,
                 constraint_s: row.get("constraint_s")?,

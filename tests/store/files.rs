@@ -29,7 +29,7 @@ fn what_is_not_ours_is_refused_by_name() {
     let told = |error: Error| error.to_string().replace(&folder.path().display().to_string(), "");
     let store = |name: &str| told(Store::open(&at(name)).expect_err(name));
     let reader = |name: &str| told(Reader::open(&at(name)).expect_err(name));
-    insta::assert_snapshot!(store("newer.db"), @"/newer.db: made by a newer nightjar (schema 999; this one knows 6); update nightjar");
+    insta::assert_snapshot!(store("newer.db"), @"/newer.db: made by a newer nightjar (schema 999; this one knows 7); update nightjar");
     insta::assert_snapshot!(store("other.db"), @"/other.db: not a nightjar database (application id 0x0f055111, nightjar's is 0x6e6a6172); name another file");
     insta::assert_snapshot!(store("nameless.db"), @"/nameless.db: not a nightjar database (application id 0x00000000, nightjar's is 0x6e6a6172); name another file");
     insta::assert_snapshot!(store("text.db"), @"/text.db: cannot open the database: file is not a database");
@@ -37,7 +37,7 @@ fn what_is_not_ours_is_refused_by_name() {
     insta::assert_snapshot!(reader("absent.db"), @"/absent.db: no database here; `nightjar daemon` or `nightjar sweep` makes one");
     assert_eq!(reader("newer.db"), store("newer.db"));
     std::fs::write(at("empty.db"), "").expect("an empty file");
-    insta::assert_snapshot!(reader("empty.db"), @"/empty.db: made by an older nightjar (schema 0; this one reads 6); `nightjar daemon` or `nightjar sweep` brings it up to date");
+    insta::assert_snapshot!(reader("empty.db"), @"/empty.db: made by an older nightjar (schema 0; this one reads 7); `nightjar daemon` or `nightjar sweep` brings it up to date");
 }
 
 #[test]

@@ -157,11 +157,11 @@ impl Constraint {
         self.machine.is_done(matcher.spot.top)
     }
 
-    /// The bytes that must come next: while only one can follow and the text may not end.
-    pub fn forced(&mut self, matcher: &Matcher) -> Vec<u8> {
+    /// The bytes that must come next, up to a number: while only one can follow and the text may not end.
+    pub fn forced(&mut self, matcher: &Matcher, limit: usize) -> Vec<u8> {
         let mut ahead = matcher.clone();
         let from = ahead.text.len();
-        while !self.may_end(&mut ahead) {
+        while ahead.text.len() < from + limit && !self.may_end(&mut ahead) {
             let Some(byte) = self.only_byte(&mut ahead) else { break };
             if !self.advance(&mut ahead, byte) {
                 break;

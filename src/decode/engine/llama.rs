@@ -118,8 +118,8 @@ struct LlamaEngine<'m> {
     batch: LlamaBatch<'static>,
     vocab: Arc<Vocab>,
     card: Card,
-    /// Each slot's row of logits in the last batch.
-    rows: HashMap<Slot, i32>,
+    /// The row of logits in the last batch, by slot and position.
+    rows: HashMap<(Slot, u32), i32>,
 }
 
 impl Model for LlamaEngine<'_> {
@@ -146,14 +146,14 @@ impl Model for LlamaEngine<'_> {
                 .add(token, entry.position as i32, &[entry.slot.0 as i32], entry.wants_logits)
                 .map_err(|e| failed(e.to_string()))?;
             if entry.wants_logits {
-                self.rows.insert(entry.slot, row);
+                self.rows.insert((entry.slot, entry.position), row);
             }
         }
         self.context.decode(&mut self.batch).map_err(|e| failed(e.to_string()))
     }
 
-    fn logits(&self, slot: Slot) -> &[f32] {
-        self.context.get_logits_ith(self.rows[&slot])
+    fn logits(&self, slot: Slot, position: u32) -> &[f32] {
+        self.context.get_logits_ith(self.rows[&(slot, position)])
     }
 
     fn copy(&mut self, from: Slot, to: Slot) -> Result<(), Error> {

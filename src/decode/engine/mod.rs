@@ -73,13 +73,13 @@ pub trait Model {
     fn card(&self) -> &Card;
     /// Text to tokens. Names of special tokens in the text become these tokens; no begin token is added.
     fn tokenize(&self, text: &str) -> Vec<TokenId>;
-    /// Evaluates a batch; afterwards the logits of each slot that asked for them can be read.
+    /// Evaluates a batch; afterwards the logits that its tokens asked for can be read.
     fn decode(&mut self, batch: &[BatchToken]) -> Result<(), Error>;
-    /// The logits (one a token of the vocab) after the slot's last token of the last batch.
+    /// The logits (one a token of the vocab) after the token that the last batch had at this place of the slot's text.
     ///
     /// # Panics
     /// When that token did not ask for them.
-    fn logits(&self, slot: Slot) -> &[f32];
+    fn logits(&self, slot: Slot, position: u32) -> &[f32];
     /// Makes `to` have seen what `from` has seen, and nothing else.
     fn copy(&mut self, from: Slot, to: Slot) -> Result<(), Error>;
     /// Forgets what the slot has seen, but for its first `n_tokens`; says how many it still has, which is none where a

@@ -16,7 +16,7 @@ pub struct ScriptedModel {
     card: Card,
     script: Script,
     slots: HashMap<Slot, Vec<TokenId>>,
-    logits: HashMap<Slot, Vec<f32>>,
+    logits: HashMap<(Slot, u32), Vec<f32>>,
     /// Whether it can forget the end of what a slot has seen; recurrent models cannot.
     pub forgets_in_part: bool,
     /// How many tokens have been evaluated.
@@ -89,15 +89,15 @@ impl Model for ScriptedModel {
             }
             seen.push(entry.token);
             if entry.wants_logits {
-                self.logits.insert(entry.slot, (self.script)(seen));
+                self.logits.insert((entry.slot, entry.position), (self.script)(seen));
             }
         }
         self.n_evaluated += batch.len();
         Ok(())
     }
 
-    fn logits(&self, slot: Slot) -> &[f32] {
-        &self.logits[&slot]
+    fn logits(&self, slot: Slot, position: u32) -> &[f32] {
+        &self.logits[&(slot, position)]
     }
 
     fn copy(&mut self, from: Slot, to: Slot) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
+use super::drafts::{Drafts, seen_before};
 use super::seat::Seat;
 use crate::decode::engine::{BatchToken, Slot};
 use crate::decode::vocab::TokenId;
@@ -12,23 +13,43 @@ pub(super) struct Branch {
     /// Prompt and choices, the newest one included.
     pub(super) tokens: Vec<TokenId>,
     n_prompt: usize,
+    /// How long the text can become.
+    longest: usize,
     /// How many of the tokens have been evaluated, in this branch's slot.
     n_evaluated: usize,
     /// `None` until the branch has a place in the KV cache.
     pub(super) slot: Option<Slot>,
+    /// Guessed to follow; evaluated with the newest token, to be confirmed or taken back.
+    draft: Vec<TokenId>,
+    /// Of how long an agreement the draft was made.
+    seen: usize,
     /// Never empty. Work is on the first one's account, since it would be needed for that one alone as well.
     pub(super) seats: Vec<Seat>,
 }
 
 impl Branch {
-    /// Attempts with one prompt, nothing chosen.
-    pub(super) fn new(prompt: Vec<TokenId>, seats: Vec<Seat>) -> Self {
-        Self { n_prompt: prompt.len(), tokens: prompt, n_evaluated: 0, slot: None, seats }
+    /// Attempts with one prompt, nothing chosen; their answers have at most `longest_output` tokens.
+    pub(super) fn new(prompt: Vec<TokenId>, longest_output: u32, seats: Vec<Seat>) -> Self {
+        Self {
+            n_prompt: prompt.len(),
+            longest: prompt.len() + longest_output as usize,
+            tokens: prompt,
+            n_evaluated: 0,
+            slot: None,
+            draft: Vec::new(),
+            seen: 0,
+            seats,
+        }
     }
 
     /// Whether something has been chosen: such a branch cannot start anew without losing work.
     pub(super) fn has_begun(&self) -> bool {
         self.tokens.len() > self.n_prompt
+    }
+
+    /// How many tokens have been evaluated for good.
+    pub(super) fn n_evaluated(&self) -> usize {
+        self.n_evaluated
     }
 
     /// How many tokens are still to be evaluated.
@@ -42,22 +63,63 @@ impl Branch {
         self.n_evaluated = n_kept;
     }
 
-    /// The next of its tokens to evaluate, at most `room`.
+    /// The place of the newest token that has been evaluated for good.
+    pub(super) fn place(&self) -> u32 {
+        self.n_evaluated as u32 - 1
+    }
+
+    /// Guesses what follows the newest token, at most `room` tokens, if that pays where so many texts are decoded; how
+    /// many it has guessed.
+    pub(super) fn guess(&mut self, drafts: &Drafts, n_texts: usize, room: usize) -> usize {
+        let Some((seen, followed)) = seen_before(&self.tokens).filter(|_| self.has_begun()) else { return 0 };
+        let room = room.min(self.longest - self.tokens.len()).min(followed.len());
+        self.draft = followed[..drafts.length(n_texts, seen).min(room)].to_vec();
+        self.seen = seen;
+        self.draft.len()
+    }
+
+    /// The next of its tokens to evaluate and then the draft, at most `room` in all.
     pub(super) fn advance(&mut self, slot: Slot, room: usize) -> impl Iterator<Item = BatchToken> {
         let from = self.n_evaluated;
         self.n_evaluated = self.tokens.len().min(from + room);
+        self.draft.truncate(from + room - self.n_evaluated);
         let last = self.tokens.len() - 1;
         let n_of_prompt = self.n_evaluated.min(self.n_prompt).saturating_sub(from) as u32;
         let cost = &mut self.seats[0].sequence.cost;
-        cost.n_evaluated += (self.n_evaluated - from) as u32;
+        cost.n_evaluated += (self.n_evaluated - from + self.draft.len()) as u32;
+        cost.n_drafted += self.draft.len() as u32;
         // What a fork has to evaluate again is not taken off twice.
         cost.n_reused = cost.n_reused.saturating_sub(n_of_prompt);
-        self.tokens[from..self.n_evaluated].iter().zip(from..).map(move |(&token, position)| BatchToken {
+        let tokens = self.tokens[from..self.n_evaluated].iter().chain(&self.draft);
+        tokens.zip(from..).map(move |(&token, position)| BatchToken {
             slot,
             token,
             position: position as u32,
-            wants_logits: position == last,
+            wants_logits: position >= last,
         })
+    }
+
+    /// Counts the tokens of the draft that have been chosen as evaluated; true when the next choice can be made at once.
+    pub(super) fn confirm(&mut self, n_right: &mut usize) -> bool {
+        while self.n_pending() > 0 && self.draft.get(*n_right) == self.tokens.get(self.n_evaluated) {
+            self.n_evaluated += 1;
+            *n_right += 1;
+            if let Some(seat) = self.seats.first_mut() {
+                seat.sequence.cost.n_accepted += 1;
+            }
+        }
+        self.n_pending() == 0 && *n_right > 0
+    }
+
+    /// Drops what is left of the draft, and says how it came out: the agreement it was made of, and its length.
+    pub(super) fn drop_draft(&mut self) -> Option<(usize, usize)> {
+        let n_drafted = mem::take(&mut self.draft).len();
+        (n_drafted > 0).then_some((self.seen, n_drafted))
+    }
+
+    /// Adds a token that nobody had to choose.
+    pub(super) fn push(&mut self, token: TokenId) {
+        self.tokens.push(token);
     }
 
     /// Puts model time on the account.
@@ -79,7 +141,8 @@ impl Branch {
         let first = groups.next();
         let forks = groups.map(|(token, seats)| {
             let tokens = self.tokens.iter().copied().chain([token]).collect();
-            Self { tokens, n_prompt: self.n_prompt, n_evaluated: 0, slot: None, seats }
+            let (n_prompt, longest) = (self.n_prompt, self.longest);
+            Self { tokens, n_prompt, longest, n_evaluated: 0, slot: None, draft: Vec::new(), seen: 0, seats }
         });
         let forks = forks.collect();
         if let Some((token, seats)) = first {

@@ -84,6 +84,11 @@ impl Cells {
         self.slots[slot.0 as usize].tokens.push(token);
     }
 
+    /// All but the first `n_tokens` have been taken back.
+    pub(super) fn cut(&mut self, slot: Slot, n_tokens: usize) {
+        self.slots[slot.0 as usize].tokens.truncate(n_tokens);
+    }
+
     /// The branch in this slot has ended; what it wrote stays for others to go on from.
     pub(super) fn free(&mut self, slot: Slot) {
         self.clock += 1;

@@ -7,6 +7,8 @@
 
 mod branch;
 mod cells;
+mod drafts;
+mod forced;
 mod seat;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -22,6 +24,9 @@ use crate::decode::sequence::{Sequence, Step};
 use crate::decode::vocab::TokenId;
 use branch::Branch;
 use cells::{COPY_WORTH, Cells, in_common};
+pub use drafts::Drafting;
+use drafts::Drafts;
+pub use seat::prompt_text;
 use seat::{Prompt, Seat, constraint_key, refusal};
 
 /// How often progress is reported at most.
@@ -41,6 +46,17 @@ pub struct Shape {
     pub reuse: bool,
     /// Whether attempts with the same prompt are one text for as long as they choose the same tokens.
     pub share: bool,
+    /// Whether text that constraints leave no choice about is read as prompts are, without logits.
+    pub force: bool,
+    /// When to guess ahead.
+    pub drafting: Drafting,
+}
+
+impl Shape {
+    /// Nothing shared, forced or guessed: each attempt is decoded as if it were alone.
+    pub const fn plain(slots: u32, batch: u32) -> Self {
+        Self { slots, batch, reuse: false, share: false, force: false, drafting: Drafting::Off }
+    }
 }
 
 /// An order and when it came.
@@ -85,6 +101,7 @@ struct Worker<'m> {
     /// What has been found out of each constraint, by its schema's or grammar's text; empty for JSON mode. Kept from
     /// case to case, since a scenario's cases share nearly all of their masks; see [`MAX_CONSTRAINTS`].
     constraints: HashMap<String, Result<Allowed, String>>,
+    drafts: Drafts,
     finishing: bool,
     n_evaluated: u64,
     reported: Instant,
@@ -100,6 +117,7 @@ impl<'m> Worker<'m> {
             cells: Cells::new(shape.slots),
             forgets_in_part: true,
             constraints: HashMap::new(),
+            drafts: Drafts::new(shape.drafting),
             finishing: false,
             n_evaluated: 0,
             reported: Instant::now(),
@@ -141,6 +159,7 @@ impl<'m> Worker<'m> {
                 together.extend::<VecDeque<Waiting>>(same);
                 self.waiting = rest;
             }
+            let longest = together[0].order.profile.longest_output();
             let prompt = Prompt::render(&together[0].order, self.model);
             let mut seats = Vec::new();
             for Waiting { order, since } in together {
@@ -154,7 +173,7 @@ impl<'m> Worker<'m> {
                 }
             }
             if let (Ok(prompt), false) = (prompt, seats.is_empty()) {
-                self.branches.push(Branch::new(prompt.tokens, seats));
+                self.branches.push(Branch::new(prompt.tokens, longest, seats));
             }
         }
     }
@@ -216,13 +235,13 @@ impl<'m> Worker<'m> {
         self.model.decode(&batch)?;
         let now = Instant::now();
         self.account(&batch, now - start);
-        let ready: Vec<Slot> =
+        let ready: HashSet<Slot> =
             batch.iter().filter(|token| token.wants_logits).map(|token| token.slot).collect();
         let mut next = Vec::new();
         let mut forks = Vec::new();
         for mut branch in std::mem::take(&mut self.branches) {
             match branch.slot.filter(|slot| ready.contains(slot)) {
-                Some(slot) => forks.extend(self.choose(&mut branch, slot, now, emit)),
+                Some(slot) => forks.extend(self.choose_all(&mut branch, slot, now, emit)?),
                 None => expire(&mut branch, now, emit),
             }
             match branch.slot {
@@ -279,6 +298,7 @@ impl<'m> Worker<'m> {
     /// in the order in which they began, 114 ms in this one: `SmolLM2`, two cores).
     fn batch(&mut self) -> Vec<BatchToken> {
         let mut batch = Vec::with_capacity(self.shape.batch as usize);
+        self.guess();
         for reading in [false, true] {
             for branch in &mut self.branches {
                 let Some(slot) = branch.slot.filter(|_| (branch.n_pending() > 1) == reading) else {
@@ -291,8 +311,24 @@ impl<'m> Worker<'m> {
         batch
     }
 
+    /// Drafts for the branches that are decoding, as far as the batch has room beside a token of each.
+    fn guess(&mut self) {
+        if self.shape.drafting == Drafting::Off || !self.forgets_in_part {
+            return;
+        }
+        let decoding = |branch: &Branch| branch.slot.is_some() && branch.n_pending() == 1;
+        let n_texts = self.branches.iter().filter(|branch| decoding(branch)).count();
+        let mut room = (self.shape.batch as usize).saturating_sub(n_texts);
+        for branch in self.branches.iter_mut().filter(|branch| decoding(branch)) {
+            room -= branch.guess(&self.drafts, n_texts, room);
+        }
+    }
+
     fn account(&mut self, batch: &[BatchToken], elapsed: Duration) {
         self.n_evaluated += batch.len() as u64;
+        if batch.iter().all(|token| token.wants_logits) {
+            self.drafts.took(batch.len(), elapsed);
+        }
         for token in batch {
             self.cells.push(token.slot, token.token);
         }
@@ -302,8 +338,44 @@ impl<'m> Worker<'m> {
         }
     }
 
-    /// Lets every attempt of a branch choose after the newest token. Those that end are reported; those that disagree
-    /// with the first come back as branches of their own.
+    /// Lets every attempt of a branch choose after the newest token, and again for as long as the draft has guessed
+    /// right. Those that disagree come back as branches of their own.
+    fn choose_all(
+        &mut self,
+        branch: &mut Branch,
+        slot: Slot,
+        now: Instant,
+        emit: &mut dyn FnMut(Reply),
+    ) -> Result<Vec<Branch>, Error> {
+        let mut forks = Vec::new();
+        let mut n_right = 0;
+        loop {
+            let mut new = self.choose(branch, slot, now, emit);
+            if self.shape.force {
+                new.iter_mut().chain([&mut *branch]).for_each(|branch| self.force(branch, now, emit));
+            }
+            forks.extend(new);
+            if branch.seats.is_empty() || !branch.confirm(&mut n_right) {
+                break;
+            }
+        }
+        if let Some((seen, n_drafted)) = branch.drop_draft() {
+            self.drafts.came_out(seen, n_drafted, n_right);
+            if n_right < n_drafted {
+                let n_kept = branch.n_evaluated();
+                let n_left = self.model.keep(slot, n_kept as u32)? as usize;
+                // Where nothing is left the branch has to be read again; no guess is made for such a model any more.
+                self.forgets_in_part &= n_left == n_kept;
+                branch.settle(slot, n_left);
+                self.cells.cut(slot, n_left);
+            }
+        }
+        forks.retain(|fork| !fork.seats.is_empty());
+        Ok(forks)
+    }
+
+    /// Lets every attempt of a branch choose after the newest token that is evaluated. Those that end are reported; those
+    /// that disagree with the first come back as branches of their own.
     fn choose(
         &mut self,
         branch: &mut Branch,
@@ -311,7 +383,7 @@ impl<'m> Worker<'m> {
         now: Instant,
         emit: &mut dyn FnMut(Reply),
     ) -> Vec<Branch> {
-        let logits = self.model.logits(slot);
+        let logits = self.model.logits(slot, branch.place());
         let mut chosen = Vec::new();
         let mut staying = Vec::new();
         for mut seat in branch.seats.drain(..) {

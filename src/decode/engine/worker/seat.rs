@@ -8,7 +8,7 @@ use crate::decode::profile::Profile;
 use crate::decode::sequence::{Sequence, THINK_CLOSE, THINK_OPEN, Thinking};
 use crate::decode::vocab::TokenId;
 use crate::hash;
-use crate::prompt::{ChatTemplate, completion};
+use crate::prompt::{ChatTemplate, Message, completion};
 
 /// An attempt in flight.
 pub(super) struct Seat {
@@ -34,18 +34,8 @@ pub(super) struct Prompt {
 impl Prompt {
     /// The messages of an order in the model's own words.
     pub(super) fn render(order: &Order, model: &dyn Model) -> Result<Self, String> {
-        let card = model.card();
-        let text = match &card.template {
-            None => completion(&order.messages),
-            Some(template) => {
-                let date = order.profile.date.parse().map_err(|e: jiff::Error| e.to_string())?;
-                let bos = card.bos.as_ref().map_or("", |(_, name)| name.as_str());
-                ChatTemplate::new(template.clone(), bos, &card.eos, date)
-                    .and_then(|chat| chat.render(&order.messages, order.profile.thinking))
-                    .map_err(|e| e.to_string())?
-            }
-        };
-        let tokens = with_one_bos(model.tokenize(&text), card);
+        let text = prompt_text(&order.messages, &order.profile, model.card())?;
+        let tokens = with_one_bos(model.tokenize(&text), model.card());
         Ok(Self { text, tokens })
     }
 
@@ -101,6 +91,19 @@ impl Seat {
         let (prompt_sha256, prompt) = (self.prompt_sha256, self.prompt);
         Generation { output, finish, error, prompt_sha256, prompt, cost }
     }
+}
+
+/// Chat messages as the model reads them: in its template, or plain where it has none.
+///
+/// # Errors
+/// The template's, or the profile's date where it is none.
+pub fn prompt_text(messages: &[Message], profile: &Profile, card: &Card) -> Result<String, String> {
+    let Some(template) = &card.template else { return Ok(completion(messages)) };
+    let date = profile.date.parse().map_err(|e: jiff::Error| e.to_string())?;
+    let bos = card.bos.as_ref().map_or("", |(_, name)| name.as_str());
+    ChatTemplate::new(template.clone(), bos, &card.eos, date)
+        .and_then(|chat| chat.render(messages, profile.thinking))
+        .map_err(|e| e.to_string())
 }
 
 /// What comes of an order that cannot be decoded.

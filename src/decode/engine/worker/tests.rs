@@ -7,7 +7,7 @@ use serde_json::json;
 use super::seat::with_one_bos;
 use super::*;
 use crate::decode::engine::Card;
-use crate::decode::engine::frames::Generation;
+use crate::decode::engine::frames::{Cost, Generation};
 use crate::decode::engine::scripted::{ScriptedModel, answering, byte_vocab};
 use crate::decode::profile::Profile;
 use crate::prompt::{Message, Role, completion};
@@ -56,7 +56,12 @@ fn triples(texts: &[String], profile: &Arc<Profile>) -> Vec<Request> {
     each.map(|(id, text, constraint)| order(id, text, constraint, profile)).collect()
 }
 
-const ALONE: Shape = Shape { slots: 1, batch: 512, reuse: false, share: false };
+const ALONE: Shape = Shape::plain(1, 512);
+
+/// All that attempts can save.
+fn thrifty(slots: u32, batch: u32) -> Shape {
+    Shape { reuse: true, share: true, force: true, drafting: Drafting::Always, slots, batch }
+}
 
 /// What has to be the same however attempts are decoded.
 fn texts(done: &HashMap<u64, Generation>) -> BTreeMap<u64, (String, Finish, u32, u32)> {
@@ -73,7 +78,7 @@ proptest! {
     #[test]
     fn slots_batches_and_sharing_change_no_text(
         prompts in prop::collection::vec("[ab]{0,40}c?", 1..8), slots in 1u32..6, batch in 1u32..40,
-        reuse: bool, share: bool, forgets: bool, hot: bool,
+        reuse: bool, share: bool, force: bool, forgets: bool, hot: bool, drafts: bool,
     ) {
         let settings = if hot { "max_tokens = 40\ncontext = 200\ntemperature = 0.3" } else { "max_tokens = 60\ncontext = 200" };
         let profile = profile(settings);
@@ -82,11 +87,24 @@ proptest! {
         prop_assert_eq!(on_account(&expected), plain.n_evaluated);
         let mut model = echo(200);
         model.forgets_in_part = forgets;
-        let done = run(&mut model, Shape { slots, batch: batch.max(slots), reuse, share }, triples(&prompts, &profile));
-        prop_assert_eq!(texts(&done), texts(&expected));
+        let drafting = if drafts { Drafting::Always } else { Drafting::Off };
+        let shape = Shape { slots, batch: batch.max(slots), reuse, share, force, drafting };
+        let done = run(&mut model, shape, triples(&prompts, &profile));
+        // Forced text may come in other tokens than it would be chosen in.
+        let counted = |done| {
+            let mut texts = texts(done);
+            texts.values_mut().for_each(|facts| facts.3 = if force { 0 } else { facts.3 });
+            texts
+        };
+        prop_assert_eq!(counted(&done), counted(&expected));
         prop_assert_eq!(on_account(&done), model.n_evaluated);
+        let sum = |count: fn(&Cost) -> u32| done.values().map(|generation| count(&generation.cost) as usize).sum::<usize>();
+        let (n_drafted, n_accepted) = (sum(|cost| cost.n_drafted), sum(|cost| cost.n_accepted));
+        prop_assert!(n_accepted <= n_drafted && (drafts || n_drafted == 0));
+        prop_assert!(force && !hot || sum(|cost| cost.n_forced) == 0);
         // A model that forgets nothing in part has to read again what a copy would have given it.
-        prop_assert!(!forgets || model.n_evaluated <= plain.n_evaluated);
+        let wasted = n_drafted - n_accepted;
+        prop_assert!(!forgets || model.n_evaluated <= plain.n_evaluated + wasted);
         for generation in done.values() {
             prop_assert!(generation.cost.n_reused <= generation.cost.n_prompt);
             prop_assert!(reuse && forgets || share || generation.cost.n_reused == 0);
@@ -102,7 +120,7 @@ proptest! {
         // A scenario's words, long enough for a second reading of them to stand out from the spare tokens below.
         let prompts: Vec<String> = tails.iter().map(|tail| "abba baab ".repeat(25) + tail).collect();
         let mut model = echo(600);
-        let shape = Shape { slots: 20, batch: 512, reuse, share: true };
+        let shape = Shape { reuse, share: true, ..Shape::plain(20, 512) };
         let done = run(&mut model, shape, triples(&prompts, &profile));
         let mut nodes = HashSet::new();
         for (id, generation) in &done {
@@ -125,7 +143,7 @@ fn a_thousand_cases_through_two_slots() {
         (0..700).map(|n| format!("{:b}", n * n % 509).replace('0', "a").replace('1', "b")).collect();
     let mut model = echo(120);
     let done =
-        run(&mut model, Shape { slots: 2, batch: 16, reuse: true, share: true }, triples(&prompts, &profile));
+        run(&mut model, thrifty(2, 16), triples(&prompts, &profile));
     let expected = run(&mut echo(120), ALONE, triples(&prompts, &profile));
     assert_eq!(done.len(), 2100);
     assert_eq!(texts(&done), texts(&expected));
@@ -147,7 +165,7 @@ fn limits_end_attempts_each_by_its_own_reason() {
         let profile = profile(&format!("{defaults}{settings}"));
         let done = run(
             &mut echo(300),
-            Shape { slots: 2, batch: 64, reuse: true, share: true },
+            thrifty(2, 64),
             vec![order(0, text, Constraint::None, &profile)],
         );
         assert_eq!(done[&0].finish, finish, "{settings}: {:?}", done[&0]);
@@ -165,7 +183,7 @@ fn a_refused_choice_is_made_again_under_the_mask() {
         order(0, "x", Constraint::Schema(Arc::new(schema)), &profile),
         order(1, "x", Constraint::Schema(Arc::new(json!({"pattern": "(?<=x)y"}))), &profile),
     ];
-    let done = run(&mut model, Shape { slots: 1, batch: 64, reuse: true, share: true }, requests);
+    let done = run(&mut model, thrifty(1, 64), requests);
     assert_eq!((done[&0].output.as_str(), done[&0].finish), (r#"{"a":1}"#, Finish::Complete));
     assert!(done[&0].cost.n_masks > 0 && done[&0].prompt.is_some());
     assert_eq!(done[&1].finish, Finish::UnsupportedSchema);
@@ -190,7 +208,7 @@ fn reasoning_runs_free_to_its_end_and_within_its_budget() {
         let schema = Constraint::Schema(Arc::new(json!({"type": "object", "additionalProperties": false})));
         let done = run(
             &mut model,
-            Shape { slots: 1, batch: 64, reuse: true, share: true },
+            thrifty(1, 64),
             vec![order(0, "x", schema, &profile)],
         );
         assert_eq!(done[&0].output, expected, "{settings} {says}");
@@ -223,7 +241,7 @@ fn drained_orders_are_forgotten_and_logits_that_are_no_numbers_end_the_attempt()
     let profile = profile("max_tokens = 50");
     let mut requests: Vec<Request> = (0..3).map(|id| order(id, "ab", Constraint::None, &profile)).collect();
     requests.insert(2, Request::Drain);
-    let done = run(&mut echo(300), Shape { slots: 1, batch: 64, reuse: true, share: true }, requests);
+    let done = run(&mut echo(300), thrifty(1, 64), requests);
     assert_eq!(done.keys().copied().collect::<Vec<_>>(), [2], "all three came before the first was seated");
 
     let vocab = Arc::new(byte_vocab(&[]));
@@ -232,7 +250,7 @@ fn drained_orders_are_forgotten_and_logits_that_are_no_numbers_end_the_attempt()
     let mut model = ScriptedModel::new(vocab, card, Box::new(move |_| broken.clone()));
     let done = run(
         &mut model,
-        Shape { slots: 1, batch: 64, reuse: true, share: true },
+        thrifty(1, 64),
         vec![order(0, "ab", Constraint::None, &profile)],
     );
     assert_eq!(done[&0].finish, Finish::Errored);
@@ -247,7 +265,7 @@ fn a_grammar_holds_the_text_as_a_schema_does() {
     let requests = ["root ::= \"nope\"", "root ::= \"no\" \"!\"*", "root ::= \"[1,2]\"", "root ::= other"];
     let requests =
         (0..).zip(requests).map(|(id, text)| order(id, "x", Constraint::Grammar(text.into()), &profile));
-    let done = run(&mut model, Shape { slots: 2, batch: 64, reuse: true, share: true }, requests.collect());
+    let done = run(&mut model, thrifty(2, 64), requests.collect());
     let ended = |id| (done[&id].output.as_str(), done[&id].finish);
     assert_eq!(ended(0), ("nope", Finish::Complete), "nothing can follow");
     assert_eq!(ended(1), ("no", Finish::Complete), "it may end, and the model wants to");
