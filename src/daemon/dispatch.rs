@@ -176,6 +176,12 @@ impl Dispatch {
         }
     }
 
+    /// The model that will be loaded once what the current one has in flight is done.
+    pub(super) fn coming(&self) -> Option<ModelId> {
+        let Stage::Ready(current) = self.stage else { return None };
+        self.next_model().filter(|model| *model != current && !self.draining)
+    }
+
     fn next_model(&self) -> Option<ModelId> {
         let has_work = |model: &&ModelId| {
             let waits = |queues: &HashMap<ModelId, VecDeque<Attempt>>| {

@@ -38,6 +38,8 @@ struct World {
     /// Per key: how often it was recorded as done, and as errored.
     records: HashMap<String, (u32, u32)>,
     starts: Vec<ModelId>,
+    /// Models said to come next, each once in a row.
+    coming: Vec<ModelId>,
 }
 
 impl World {
@@ -56,7 +58,11 @@ impl World {
                 }
                 Next::Feed(order) => self.waiting.push_back(order.id),
                 Next::Retire => return true,
-                Next::Wait => return false,
+                Next::Wait => {
+                    self.coming.extend(dispatch.coming());
+                    self.coming.dedup();
+                    return false;
+                }
             }
         }
     }
@@ -129,6 +135,7 @@ fn without_deaths_each_model_loads_once_in_order() {
     let (dispatch, world) = play(&[2, 2, 3, 2, 5], 2, 3, 7);
     assert!(dispatch.is_done() && dispatch.given_up().is_empty());
     assert_eq!(world.starts, [ModelId(1), ModelId(2), ModelId(3)]);
+    assert_eq!(world.coming, world.starts[1..], "known while the one before is still at work");
     assert_eq!(world.records.values().copied().collect::<Vec<_>>(), [(1, 0); 21]);
 }
 

@@ -5,6 +5,7 @@ mod lineup;
 mod lock;
 mod floor;
 mod pace;
+mod warm;
 
 use std::future::pending;
 use std::path::{Path, PathBuf};

@@ -58,7 +58,14 @@ pub(super) fn record(session: &Session, what: &Score, lines: &[(usize, Line)]) -
         started_at: &now(),
     })?;
     let model_id = store.put_model(&Model::external(model))?;
-    store.add_grid(&GridRow { model: model_id, profile, strategy, scenario: scenario.id, repeats: 1, grammar_sha256: None })?;
+    store.add_grid(&GridRow {
+        model: model_id,
+        profile,
+        strategy,
+        scenario: scenario.id,
+        repeats: 1,
+        grammar_sha256: None,
+    })?;
     let model_name = model.clone();
     let recording =
         Recording { run, model: model_id, model_name, profile, strategy, scenario: scenario.clone() };

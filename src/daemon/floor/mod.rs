@@ -58,6 +58,8 @@ pub(super) struct Floor {
     failed_scenarios: Vec<String>,
     worker: Option<Worker>,
     launch: Box<dyn Fn(&Path) -> Launch + Send>,
+    /// The model whose file was last read ahead.
+    warmed: Option<ModelId>,
     /// When the worker last said anything.
     last_sign: Instant,
     last_progress_at: Option<String>,
@@ -122,6 +124,7 @@ impl Floor {
             n_done: 0,
             worker: None,
             launch,
+            warmed: None,
             last_sign: start,
             last_progress_at: None,
             stalled: false,

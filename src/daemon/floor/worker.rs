@@ -5,6 +5,7 @@ use tokio::time::Instant;
 use super::{Floor, now};
 use crate::daemon::Error;
 use crate::daemon::dispatch::Next;
+use crate::daemon::warm::warm;
 use crate::decode::engine::frames::{Finish, Generation, Reply, Request};
 use crate::decode::engine::process::{Death, Event, Worker};
 use crate::plan::{Attempt, MAX_TRIES};
@@ -18,9 +19,16 @@ impl Floor {
                 Next::Start(model) => self.start_worker(model)?,
                 Next::Feed(order) => self.send(Request::Attempt(order)),
                 Next::Retire => self.send(Request::Finish),
-                Next::Wait => return Ok(()),
+                Next::Wait => break,
             }
         }
+        if let Some(model) = self.dispatch.coming()
+            && self.warmed.replace(model) != Some(model)
+            && let Some(runnable) = self.models.iter().find(|runnable| runnable.id() == model)
+        {
+            warm(runnable.path.clone());
+        }
+        Ok(())
     }
 
     fn send(&self, request: Request) {

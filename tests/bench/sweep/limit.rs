@@ -36,10 +36,12 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, ours: &Tally, theirs: 
     // Texts are on average as long as this while they are written.
     let n_texts = ours.texts.len() as u64;
     let length = ours.prompt_tokens / n_texts + ours.n_output / n_texts / 2;
-    let speed = with_model(&arguments.model, options, |model| measure(model, arguments.slots, length as u32))??;
+    let speed =
+        with_model(&arguments.model, options, |model| measure(model, arguments.slots, length as u32))??;
     let model_s = |tally: &Tally| tally.n_prompt as f64 / speed.prefill + tally.n_decoded as f64 / speed.best;
     println!("\n| | prompt tokens / prefill + decoded / best decode | took | ratio |\n|---|--:|--:|--:|");
-    for (name, tally, took) in [("nightjar's model time", ours, ours.model_s), ("llama-server", theirs, theirs.seconds)]
+    for (name, tally, took) in
+        [("nightjar's model time", ours, ours.model_s), ("llama-server", theirs, theirs.seconds)]
     {
         println!("| {name} | {:.1} s | {took:.1} s | {:.2} |", model_s(tally), took / model_s(tally));
     }
@@ -51,18 +53,23 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, ours: &Tally, theirs: 
         ("output head", n / speed.full - n / speed.headless),
         ("constraint", ours.constraint_s),
     ];
-    println!("\n| where nightjar's time goes (the model's parts by the speeds above) | s | of all |\n|---|--:|--:|");
+    println!(
+        "\n| where nightjar's time goes (the model's parts by the speeds above) | s | of all |\n|---|--:|--:|"
+    );
     let known: f64 = parts.iter().map(|part| part.1).sum();
     let outside = ours.seconds - ours.model_s - ours.constraint_s;
     let rest = ("batches smaller than the slots, and what is not explained", ours.seconds - known - outside);
-    for (name, seconds) in parts.into_iter().chain([rest, ("loading, prompts, scoring, storing, pipes", outside)]) {
+    for (name, seconds) in
+        parts.into_iter().chain([rest, ("loading, prompts, scoring, storing, pipes", outside)])
+    {
         println!("| {name} | {seconds:.1} | {:.1} % |", 100.0 * seconds / ours.seconds);
     }
     Ok(())
 }
 
 fn measure(model: &mut dyn Model, slots: u32, length: u32) -> Result<Speed> {
-    let text = model.tokenize("The committee met on 14.03.2024; it did not agree, and nobody wrote down why. ");
+    let text =
+        model.tokenize("The committee met on 14.03.2024; it did not agree, and nobody wrote down why. ");
     let text: Vec<TokenId> = text.into_iter().cycle().take(length as usize).collect();
     println!("| llama.cpp alone, texts of {length} tokens | tokens/s |\n|---|--:|");
     let start = Instant::now();

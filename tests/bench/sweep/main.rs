@@ -98,7 +98,8 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let files = cut(&arguments, folder.path())?;
     let config = configuration(&arguments, folder.path())?;
-    let options = Options { slots: 1, batch: 64, context: 512, threads: 0, gpu_layers: config.engine.gpu_layers };
+    let options =
+        Options { slots: 1, batch: 64, context: 512, threads: 0, gpu_layers: config.engine.gpu_layers };
     let card = with_model(&arguments.model, options, |model| model.card().clone())?;
     let asked = asked(&files, &config, &card)?;
     println!("{} attempts, at most {} tokens each\n", asked.len(), arguments.max_tokens);
@@ -115,7 +116,12 @@ fn main() -> Result<()> {
         ours.push(our);
     }
     let (their, our) = (median(&theirs), median(&ours));
-    println!("\nmedians: {:.1} s and {:.1} s, ratio {:.2}\n", their.seconds, our.seconds, our.seconds / their.seconds);
+    println!(
+        "\nmedians: {:.1} s and {:.1} s, ratio {:.2}\n",
+        their.seconds,
+        our.seconds,
+        our.seconds / their.seconds
+    );
     if arguments.no_limit { Ok(()) } else { limit::run(&arguments, &config, our, their) }
 }
 
@@ -157,7 +163,8 @@ fn asked(files: &[PathBuf], config: &Config, card: &Card) -> Result<Vec<Asked>> 
     for (file, revision) in files.iter().zip(1..) {
         let checked = parse(&fs::read_to_string(file)?).map_err(|problems| anyhow!("{problems:?}"))?;
         let cases = (1..).map(|n| CaseId(revision * 10_000 + n)).take(checked.scenario.cases.len()).collect();
-        let subject = Subject { scenario: checked.scenario, revision: RevisionId(revision), grammar: None, cases };
+        let subject =
+            Subject { scenario: checked.scenario, revision: RevisionId(revision), grammar: None, cases };
         questions.extend(plan::questions(&subject, &sweep)?);
     }
     let model = Contestant { model: ModelId(1), sha256: String::new() };

@@ -36,7 +36,8 @@ pub(crate) fn run(
 
 fn tally(database: &Path, asked: &[Asked], seconds: f64) -> Result<Tally> {
     let connection = Connection::open(database)?;
-    let prompts: u64 = connection.query_row("SELECT sum(n_prompt - n_reused) FROM attempts", [], |row| row.get(0))?;
+    let prompts: u64 =
+        connection.query_row("SELECT sum(n_prompt - n_reused) FROM attempts", [], |row| row.get(0))?;
     let work = Reader::open(database)?.work(RunId(1))?;
     let work = work.first().context("one model has worked")?;
     // In the order in which both sides were asked: keys hold the model's hash, which the plan of the bench has not.

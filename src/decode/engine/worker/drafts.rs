@@ -50,7 +50,9 @@ impl FromStr for Drafting {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let all = [Self::Off, Self::Auto, Self::Always];
-        all.into_iter().find(|one| one.as_str() == text).ok_or_else(|| format!("{text}: not off, auto or always"))
+        all.into_iter()
+            .find(|one| one.as_str() == text)
+            .ok_or_else(|| format!("{text}: not off, auto or always"))
     }
 }
 
@@ -185,7 +187,11 @@ mod tests {
         for (fixed, each, n_texts, right, length) in table {
             let mut drafts = drafts(fixed, each);
             drafts.right[4] = right;
-            assert_eq!(drafts.length(n_texts, 4), length, "{fixed} + {each} n, {n_texts} texts, right {right}");
+            assert_eq!(
+                drafts.length(n_texts, 4),
+                length,
+                "{fixed} + {each} n, {n_texts} texts, right {right}"
+            );
         }
     }
 

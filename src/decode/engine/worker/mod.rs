@@ -7,8 +7,8 @@
 
 mod branch;
 mod cells;
+mod choices;
 mod drafts;
-mod forced;
 mod seat;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -20,7 +20,7 @@ use super::frames::{Constraint, Finish, Order, Reply, Request};
 use super::{BatchToken, Error, Model, Slot};
 use crate::decode::allowed::Allowed;
 use crate::decode::constraint::{Root, Rules};
-use crate::decode::sequence::{Sequence, Step};
+use crate::decode::sequence::Sequence;
 use crate::decode::vocab::TokenId;
 use branch::Branch;
 use cells::{COPY_WORTH, Cells, in_common};
@@ -336,75 +336,6 @@ impl<'m> Worker<'m> {
             let n_own = batch.iter().filter(|token| Some(token.slot) == branch.slot).count();
             branch.charge(elapsed.mul_f64(n_own as f64 / batch.len() as f64));
         }
-    }
-
-    /// Lets every attempt of a branch choose after the newest token, and again for as long as the draft has guessed
-    /// right. Those that disagree come back as branches of their own.
-    fn choose_all(
-        &mut self,
-        branch: &mut Branch,
-        slot: Slot,
-        now: Instant,
-        emit: &mut dyn FnMut(Reply),
-    ) -> Result<Vec<Branch>, Error> {
-        let mut forks = Vec::new();
-        let mut n_right = 0;
-        loop {
-            let mut new = self.choose(branch, slot, now, emit);
-            if self.shape.force {
-                new.iter_mut().chain([&mut *branch]).for_each(|branch| self.force(branch, now, emit));
-            }
-            forks.extend(new);
-            if branch.seats.is_empty() || !branch.confirm(&mut n_right) {
-                break;
-            }
-        }
-        if let Some((seen, n_drafted)) = branch.drop_draft() {
-            self.drafts.came_out(seen, n_drafted, n_right);
-            if n_right < n_drafted {
-                let n_kept = branch.n_evaluated();
-                let n_left = self.model.keep(slot, n_kept as u32)? as usize;
-                // Where nothing is left the branch has to be read again; no guess is made for such a model any more.
-                self.forgets_in_part &= n_left == n_kept;
-                branch.settle(slot, n_left);
-                self.cells.cut(slot, n_left);
-            }
-        }
-        forks.retain(|fork| !fork.seats.is_empty());
-        Ok(forks)
-    }
-
-    /// Lets every attempt of a branch choose after the newest token that is evaluated. Those that end are reported; those
-    /// that disagree with the first come back as branches of their own.
-    fn choose(
-        &mut self,
-        branch: &mut Branch,
-        slot: Slot,
-        now: Instant,
-        emit: &mut dyn FnMut(Reply),
-    ) -> Vec<Branch> {
-        let logits = self.model.logits(slot, branch.place());
-        let mut chosen = Vec::new();
-        let mut staying = Vec::new();
-        for mut seat in branch.seats.drain(..) {
-            seat.first_choice.get_or_insert(now);
-            let key = seat.constraint.as_ref();
-            let allowed = key.and_then(|key| self.constraints.get_mut(key)?.as_mut().ok());
-            match seat.sequence.step(logits, self.model.vocab(), allowed) {
-                Step::Feed(_) if now >= seat.deadline => end(seat, Finish::Timeout, None, now, emit),
-                Step::Feed(token) => {
-                    chosen.push(token);
-                    staying.push(seat);
-                }
-                Step::Stop(finish) => end(seat, finish, None, now, emit),
-                Step::Broken => {
-                    let error = Some("the model's logits are not numbers".into());
-                    end(seat, Finish::Errored, error, now, emit);
-                }
-            }
-        }
-        branch.seats = staying;
-        branch.split(&chosen)
     }
 }
 

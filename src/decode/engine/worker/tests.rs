@@ -93,7 +93,9 @@ proptest! {
         // Forced text may come in other tokens than it would be chosen in.
         let counted = |done| {
             let mut texts = texts(done);
-            texts.values_mut().for_each(|facts| facts.3 = if force { 0 } else { facts.3 });
+            for facts in texts.values_mut().filter(|_| force) {
+                facts.3 = 0;
+            }
             texts
         };
         prop_assert_eq!(counted(&done), counted(&expected));
@@ -142,8 +144,7 @@ fn a_thousand_cases_through_two_slots() {
     let prompts: Vec<String> =
         (0..700).map(|n| format!("{:b}", n * n % 509).replace('0', "a").replace('1', "b")).collect();
     let mut model = echo(120);
-    let done =
-        run(&mut model, thrifty(2, 16), triples(&prompts, &profile));
+    let done = run(&mut model, thrifty(2, 16), triples(&prompts, &profile));
     let expected = run(&mut echo(120), ALONE, triples(&prompts, &profile));
     assert_eq!(done.len(), 2100);
     assert_eq!(texts(&done), texts(&expected));
@@ -163,11 +164,7 @@ fn limits_end_attempts_each_by_its_own_reason() {
     for (settings, text, finish) in table {
         let defaults = if settings.contains("max_tokens") { "" } else { "max_tokens = 100\n" };
         let profile = profile(&format!("{defaults}{settings}"));
-        let done = run(
-            &mut echo(300),
-            thrifty(2, 64),
-            vec![order(0, text, Constraint::None, &profile)],
-        );
+        let done = run(&mut echo(300), thrifty(2, 64), vec![order(0, text, Constraint::None, &profile)]);
         assert_eq!(done[&0].finish, finish, "{settings}: {:?}", done[&0]);
     }
 }
@@ -206,11 +203,7 @@ fn reasoning_runs_free_to_its_end_and_within_its_budget() {
         let profile =
             profile(&format!("max_tokens = 100\nthinking = true\nwhitespace = \"compact\"\n{settings}"));
         let schema = Constraint::Schema(Arc::new(json!({"type": "object", "additionalProperties": false})));
-        let done = run(
-            &mut model,
-            thrifty(1, 64),
-            vec![order(0, "x", schema, &profile)],
-        );
+        let done = run(&mut model, thrifty(1, 64), vec![order(0, "x", schema, &profile)]);
         assert_eq!(done[&0].output, expected, "{settings} {says}");
     }
 }
@@ -248,11 +241,7 @@ fn drained_orders_are_forgotten_and_logits_that_are_no_numbers_end_the_attempt()
     let broken = vec![f32::NAN; vocab.len()];
     let card = Card { context: 300, ..Card::default() };
     let mut model = ScriptedModel::new(vocab, card, Box::new(move |_| broken.clone()));
-    let done = run(
-        &mut model,
-        thrifty(1, 64),
-        vec![order(0, "ab", Constraint::None, &profile)],
-    );
+    let done = run(&mut model, thrifty(1, 64), vec![order(0, "ab", Constraint::None, &profile)]);
     assert_eq!(done[&0].finish, Finish::Errored);
     assert!(done[&0].error.as_ref().unwrap().contains("not numbers"));
 }
