@@ -24,20 +24,17 @@ struct Speed {
     short: f64,
 }
 
+/// The speeds alone, for texts of 700 tokens.
+pub(crate) fn speeds(arguments: &Arguments, config: &Config) -> Result<()> {
+    measured(arguments, config, 700).map(|_| ())
+}
+
 /// Measures, and prints the tables.
 pub(crate) fn run(arguments: &Arguments, config: &Config, ours: &Tally, theirs: &Tally) -> Result<()> {
-    let options = Options {
-        slots: arguments.slots,
-        batch: config.engine.batch,
-        context: arguments.context,
-        threads: config.engine.threads,
-        gpu_layers: config.engine.gpu_layers,
-    };
     // Texts are on average as long as this while they are written.
     let n_texts = ours.texts.len() as u64;
     let length = ours.prompt_tokens / n_texts + ours.n_output / n_texts / 2;
-    let speed =
-        with_model(&arguments.model, options, |model| measure(model, arguments.slots, length as u32))??;
+    let speed = measured(arguments, config, length as u32)?;
     let model_s = |tally: &Tally| tally.n_prompt as f64 / speed.prefill + tally.n_decoded as f64 / speed.best;
     println!("\n| | prompt tokens / prefill + decoded / best decode | took | ratio |\n|---|--:|--:|--:|");
     for (name, tally, took) in
@@ -65,6 +62,17 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, ours: &Tally, theirs: 
         println!("| {name} | {seconds:.1} | {:.1} % |", 100.0 * seconds / ours.seconds);
     }
     Ok(())
+}
+
+fn measured(arguments: &Arguments, config: &Config, length: u32) -> Result<Speed> {
+    let options = Options {
+        slots: arguments.slots,
+        batch: config.engine.batch,
+        context: arguments.context,
+        threads: config.engine.threads,
+        gpu_layers: config.engine.gpu_layers,
+    };
+    with_model(&arguments.model, options, |model| measure(model, arguments.slots, length))?
 }
 
 fn measure(model: &mut dyn Model, slots: u32, length: u32) -> Result<Speed> {
