@@ -125,7 +125,7 @@ pub struct Generate {
     pub profile: String,
 }
 
-/// How models are run; nothing here changes which token is chosen, but for the last bits of the logits.
+/// How models are run; nothing here but `force_text` changes which token is chosen, save for the last bits of the logits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Engine {
     /// Sequences in one batch.
@@ -138,7 +138,7 @@ pub struct Engine {
     pub reuse_prompts: bool,
     /// Whether attempts with the same prompt are one text until they disagree.
     pub share_texts: bool,
-    /// Whether forced text is read without logits.
+    /// Whether forced text is read without logits. Texts may go on differently, and an attempt's key does not know of it.
     pub force_text: bool,
     /// When to guess ahead.
     pub drafts: Drafting,
