@@ -22,6 +22,7 @@ fn main() {
     let value = |flag: &str| arguments.iter().skip_while(|argument| *argument != flag).nth(1);
     let model = PathBuf::from(value("--model").expect("--model"));
     let slots: u32 = value("--slots").and_then(|slots| slots.parse().ok()).expect("--slots");
+    let slots = if slots == 0 { 8 } else { slots };
     if model.file_name().is_some_and(|name| name.to_string_lossy().starts_with("refused")) {
         emit(&Reply::Refused { reason: "this model refuses to be loaded".into() });
         return;
@@ -32,7 +33,7 @@ fn main() {
     let mut scripted = answering(vocab, CONTEXT, move |prompt| answer(prompt, &model));
     let served = serve(
         &mut scripted,
-        Shape { reuse: true, share: true, force: true, ..Shape::plain(slots, 512) },
+        Shape { reuse: true, share: true, ..Shape::plain(slots, 512) },
         &requests,
         &mut |reply| emit(&reply),
     );

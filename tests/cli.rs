@@ -46,7 +46,7 @@ fn exit_codes_say_what_happened() {
             "bad.toml, line 2: there is no key `engine.slot`; did you mean `engine.slots`?",
         ),
         (&["--config", "absent.toml", "status"], 78, "absent.toml"),
-        (&["--set", "engine.slots=0", "config", "check"], 78, "engine.slots"),
+        (&["--set", "engine.slots=257", "config", "check"], 78, "engine.slots"),
         (&["status"], 3, ""),
         (&["leaderboard"], 1, "no database yet"),
         (&["rescore"], 1, "no database yet"),

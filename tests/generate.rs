@@ -35,11 +35,8 @@ fn generate(house: &House, scenario: &Scenario, wanted: usize) -> (Result<Ending
     let mut pipeline = Pipeline::new(plan, &there).unwrap();
     let model = house.folder.path().join("models/alpha.gguf");
     let arguments = vec!["--model".into(), model.into(), "--slots".into(), "3".into()];
-    let setup = Setup {
-        launch: Launch { program: scripted_worker(), arguments },
-        slots: 3,
-        stall: Duration::from_secs(20),
-    };
+    let setup =
+        Setup { launch: Launch { program: scripted_worker(), arguments }, stall: Duration::from_secs(20) };
     let ending = run(&mut pipeline, &setup, &mut |candidate, _| output.append(candidate));
     drop(output);
     (ending, Output::open(&file(house), &scenario.name).unwrap().1)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// is forbidden; `decode` is taken apart, since its parts matter most.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("hash", &[]),
-    ("config", &["decode::constraint", "decode::engine::worker", "decode::profile", "scenario", "score"]),
+    ("config", &["decode::constraint", "decode::engine::switch", "decode::profile", "scenario", "score"]),
     ("scenario", &["hash"]),
     ("grammars", &["decode::constraint", "scenario"]),
     ("dataset", &["scenario"]),
@@ -102,6 +102,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "decode::engine::frames",
             "decode::engine::llama",
             "decode::engine::process",
+            "decode::engine::switch",
             "decode::engine::worker",
             "decode::vocab",
             "grammars",

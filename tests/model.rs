@@ -9,12 +9,14 @@ use std::sync::mpsc::channel;
 use nightjar::config::{Config, Layer};
 use nightjar::decode::engine::frames::{Constraint, Finish, Generation, Order, Reply, Request};
 use nightjar::decode::engine::llama::{Options, with_model};
+use nightjar::decode::engine::switch::Switch;
 use nightjar::decode::engine::worker::{Shape, serve};
 use nightjar::decode::engine::{Error, Model};
 use nightjar::prompt::Writer;
 use nightjar::scenario::{Scenario, parse};
 
-const OPTIONS: Options = Options { slots: 4, batch: 512, context: 2048, threads: 2, gpu_layers: 0 };
+const OPTIONS: Options =
+    Options { slots: 4, batch: 512, context: 2048, threads: 2, flash_attention: Switch::Auto, gpu_layers: 0 };
 
 /// The models that have been fetched; a line says so when there is none.
 fn models() -> Vec<PathBuf> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::decode::engine::worker::Drafting;
+use crate::decode::engine::switch::Switch;
 use crate::scenario::Strategy;
 
 /// Finds out which local model, prompted and constrained how, turns text into correct JSON.
@@ -220,7 +220,7 @@ pub struct Worker {
     /// The GGUF file
     #[arg(long)]
     pub model: PathBuf,
-    /// Sequences in one batch
+    /// Sequences in one batch; 0 as many as suit the device
     #[arg(long)]
     pub slots: u32,
     /// Tokens in one batch
@@ -238,12 +238,15 @@ pub struct Worker {
     /// Whether attempts are one text for as long as they agree
     #[arg(long, action = clap::ArgAction::Set)]
     pub share: bool,
-    /// Whether forced text is read without logits
-    #[arg(long, action = clap::ArgAction::Set)]
-    pub force: bool,
-    /// When to guess ahead: off, auto or always
+    /// Whether to guess ahead: off, auto or on
     #[arg(long)]
-    pub drafting: Drafting,
+    pub drafts: Switch,
+    /// Whether forced text is guessed, too
+    #[arg(long, action = clap::ArgAction::Set)]
+    pub draft_forced: bool,
+    /// Whether attention is computed piece by piece: off, auto or on
+    #[arg(long)]
+    pub flash_attention: Switch,
     /// Layers on the GPU; -1 all
     #[arg(long, allow_hyphen_values = true)]
     pub gpu_layers: i32,

@@ -27,10 +27,8 @@ pub(super) fn run(session: &Session, what: &Generate) -> anyhow::Result<Exit> {
         Ending::Finished
     } else {
         let mut pipeline = Pipeline::new(plan, &there)?;
-        let engine = &session.config.engine;
         let launch = sweep::launch(&session.config, profile.context)?(&model);
-        let setup =
-            Setup { launch, slots: engine.slots as usize, stall: Duration::from_secs(engine.stall_s) };
+        let setup = Setup { launch, stall: Duration::from_secs(session.config.engine.stall_s) };
         let ending = generate(&mut pipeline, &setup, &mut |candidate, progress| {
             output.append(candidate)?;
             show(session, candidate, progress);

@@ -81,8 +81,9 @@ fn worker_arguments(config: &Config, context: u32) -> Vec<String> {
         ("--threads", engine.threads.to_string()),
         ("--reuse", engine.reuse_prompts.to_string()),
         ("--share", engine.share_texts.to_string()),
-        ("--force", engine.force_text.to_string()),
-        ("--drafting", engine.drafts.as_str().to_owned()),
+        ("--drafts", engine.drafts.as_str().to_owned()),
+        ("--draft-forced", engine.draft_forced.to_string()),
+        ("--flash-attention", engine.flash_attention.as_str().to_owned()),
         ("--gpu-layers", engine.gpu_layers.to_string()),
     ];
     pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()

@@ -61,21 +61,23 @@ pub fn run(arguments: &super::args::Worker) -> anyhow::Result<()> {
         batch: arguments.batch,
         context: arguments.context,
         threads: arguments.threads,
+        flash_attention: arguments.flash_attention,
         gpu_layers: arguments.gpu_layers,
-    };
-    let shape = Shape {
-        slots: options.slots,
-        batch: options.batch,
-        reuse: arguments.reuse,
-        share: arguments.share,
-        force: arguments.force,
-        drafting: arguments.drafting,
     };
     let requests = requests();
     let start = std::time::Instant::now();
     let served = with_model(&arguments.model, options, |model| {
         let load_ms = start.elapsed().as_millis() as u64;
-        emit(&Reply::Loaded { context: model.card().context, slots: options.slots, load_ms });
+        let (context, slots) = (model.card().context, model.card().slots);
+        emit(&Reply::Loaded { context, slots, load_ms });
+        let shape = Shape {
+            slots,
+            batch: options.batch,
+            reuse: arguments.reuse,
+            share: arguments.share,
+            drafts: arguments.drafts,
+            draft_forced: arguments.draft_forced,
+        };
         serve(model, shape, &requests, &mut |reply| emit(&reply))
     });
     match served {

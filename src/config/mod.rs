@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use layer::{Layer, Setting};
 
-use crate::decode::engine::worker::Drafting;
+use crate::decode::engine::switch::Switch;
 use crate::decode::profile::Profile;
 use crate::scenario::Strategy;
 use crate::score::Constants;
@@ -125,10 +125,10 @@ pub struct Generate {
     pub profile: String,
 }
 
-/// How models are run; nothing here but `force_text` changes which token is chosen, save for the last bits of the logits.
+/// How models are run; nothing here changes which token is chosen, save for the last bits of the logits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Engine {
-    /// Sequences in one batch.
+    /// Sequences in one batch; 0: as many as suit the device.
     pub slots: u32,
     /// Threads; 0: as many as cores.
     pub threads: u32,
@@ -138,10 +138,12 @@ pub struct Engine {
     pub reuse_prompts: bool,
     /// Whether attempts with the same prompt are one text until they disagree.
     pub share_texts: bool,
-    /// Whether forced text is read without logits. Texts may go on differently, and an attempt's key does not know of it.
-    pub force_text: bool,
-    /// When to guess ahead.
-    pub drafts: Drafting,
+    /// Whether to guess ahead; auto: where it pays.
+    pub drafts: Switch,
+    /// Whether text that constraints leave no choice about is guessed, too.
+    pub draft_forced: bool,
+    /// Whether attention is computed piece by piece; auto: where llama.cpp runs on a GPU.
+    pub flash_attention: Switch,
     /// Layers on the GPU; -1: all.
     pub gpu_layers: i32,
     /// Silence that counts as a hang, in seconds.
@@ -199,7 +201,7 @@ impl Config {
 fn check_ranges(written: &Written, origins: &layer::Origins) -> Result<(), Error> {
     let (engine, sweep) = (&written.engine, &written.sweep);
     let bounds = [
-        ("engine.slots", u64::from(engine.slots), 1, 256),
+        ("engine.slots", u64::from(engine.slots), 0, 256),
         ("engine.threads", u64::from(engine.threads), 0, 1024),
         ("engine.batch", u64::from(engine.batch), 32, 65_536),
         ("engine.stall_s", engine.stall_s, 1, 86_400),

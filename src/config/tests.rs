@@ -62,7 +62,7 @@ fn mistakes_are_named_with_their_place() {
         "[engine]\nslot = 3",
         "\n\n[engin]\nslots = 3",
         "[engine]\nslots = \"3\"",
-        "[engine]\nslots = 0",
+        "[engine]\nslots = 257",
         "[engine]\nslots = -1",
         "[engine]\nbatch = 40\nslots = 41",
         "[sweep]\nstrategies = [\"J\", \"Q\"]",

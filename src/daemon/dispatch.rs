@@ -53,6 +53,7 @@ struct Flight {
 
 /// The sweep's state in the daemon.
 pub(super) struct Dispatch {
+    /// The worker's; one until a worker has said.
     slots: usize,
     profile: Arc<Profile>,
     order: Vec<ModelId>,
@@ -72,9 +73,9 @@ pub(super) struct Dispatch {
 
 impl Dispatch {
     /// A dispatch without work. `order` is the models' order.
-    pub(super) fn new(slots: u32, profile: Arc<Profile>, order: Vec<ModelId>) -> Self {
+    pub(super) fn new(profile: Arc<Profile>, order: Vec<ModelId>) -> Self {
         Self {
-            slots: slots as usize,
+            slots: 1,
             profile,
             order,
             queues: HashMap::new(),
@@ -220,8 +221,9 @@ impl Dispatch {
         Some(order)
     }
 
-    /// The model is ready.
-    pub(super) fn on_loaded(&mut self) {
+    /// The model is ready, with so many slots.
+    pub(super) fn on_loaded(&mut self, slots: u32) {
+        self.slots = slots as usize;
         if let Stage::Loading(model) = self.stage {
             self.stage = Stage::Ready(model);
         }

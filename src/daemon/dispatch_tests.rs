@@ -70,7 +70,7 @@ impl World {
 
 /// Plays random events until nothing is left to do.
 fn play(events: &[u8], slots: u32, n_models: i64, n_each: i64) -> (Dispatch, World) {
-    let mut dispatch = Dispatch::new(slots, profile(), (1..=n_models).map(ModelId).collect());
+    let mut dispatch = Dispatch::new(profile(), (1..=n_models).map(ModelId).collect());
     dispatch.plan((1..=n_models).flat_map(|model| (0..n_each).map(move |n| attempt(model, n))).collect());
     let mut world = World::default();
     for event in events.iter().copied().cycle().take(20_000) {
@@ -92,7 +92,7 @@ fn play(events: &[u8], slots: u32, n_models: i64, n_each: i64) -> (Dispatch, Wor
             world.seated.clear();
             world.loaded = false;
         } else if !world.loaded {
-            dispatch.on_loaded();
+            dispatch.on_loaded(slots);
             world.loaded = true;
         } else if event % 2 == 0 && world.seated.len() < slots as usize && !world.waiting.is_empty() {
             let id = world.waiting.pop_front().unwrap();
@@ -141,11 +141,11 @@ fn without_deaths_each_model_loads_once_in_order() {
 
 #[test]
 fn a_retry_runs_with_nothing_beside_it() {
-    let mut dispatch = Dispatch::new(4, profile(), vec![ModelId(1)]);
+    let mut dispatch = Dispatch::new(profile(), vec![ModelId(1)]);
     dispatch.plan((0..14).map(|n| attempt(1, n)).collect());
     let mut world = World::default();
     world.obey(&mut dispatch);
-    dispatch.on_loaded();
+    dispatch.on_loaded(4);
     world.obey(&mut dispatch);
     assert_eq!(world.waiting.len(), 12, "four slots with three orders each");
     for id in [0, 1] {
@@ -155,7 +155,7 @@ fn a_retry_runs_with_nothing_beside_it() {
     for _ in 0..2 {
         world.waiting.clear();
         world.obey(&mut dispatch);
-        dispatch.on_loaded();
+        dispatch.on_loaded(4);
         world.obey(&mut dispatch);
         assert_eq!(world.waiting.len(), 1, "alone");
         let id = world.waiting[0];
@@ -169,7 +169,7 @@ fn a_retry_runs_with_nothing_beside_it() {
 
 #[test]
 fn a_model_that_cannot_be_loaded_is_given_up_and_the_next_one_runs() {
-    let mut dispatch = Dispatch::new(1, profile(), vec![ModelId(1), ModelId(2)]);
+    let mut dispatch = Dispatch::new(profile(), vec![ModelId(1), ModelId(2)]);
     dispatch.plan(vec![attempt(1, 0), attempt(2, 0)]);
     assert_eq!(dispatch.next(), Next::Start(ModelId(1)));
     dispatch.on_refused("no such file");
@@ -186,11 +186,11 @@ fn a_model_that_cannot_be_loaded_is_given_up_and_the_next_one_runs() {
 
 #[test]
 fn draining_lets_seated_attempts_finish_and_starts_nothing() {
-    let mut dispatch = Dispatch::new(2, profile(), vec![ModelId(1)]);
+    let mut dispatch = Dispatch::new(profile(), vec![ModelId(1)]);
     dispatch.plan((0..6).map(|n| attempt(1, n)).collect());
     let mut world = World::default();
     world.obey(&mut dispatch);
-    dispatch.on_loaded();
+    dispatch.on_loaded(2);
     world.obey(&mut dispatch);
     dispatch.on_seated(0);
     dispatch.drain();
@@ -205,11 +205,11 @@ fn draining_lets_seated_attempts_finish_and_starts_nothing() {
 
 #[test]
 fn a_new_plan_reaches_what_is_in_flight() {
-    let mut dispatch = Dispatch::new(1, profile(), vec![ModelId(1)]);
+    let mut dispatch = Dispatch::new(profile(), vec![ModelId(1)]);
     dispatch.plan(vec![attempt(1, 0)]);
     let mut world = World::default();
     world.obey(&mut dispatch);
-    dispatch.on_loaded();
+    dispatch.on_loaded(1);
     world.obey(&mut dispatch);
     let mut corrected = attempt(1, 0);
     corrected.targets[0].case = CaseId(77);
@@ -221,7 +221,7 @@ fn a_new_plan_reaches_what_is_in_flight() {
 
 #[test]
 fn a_model_that_dies_at_every_attempt_is_given_up_and_leaves_the_night_to_others() {
-    let mut dispatch = Dispatch::new(2, profile(), vec![ModelId(1), ModelId(2)]);
+    let mut dispatch = Dispatch::new(profile(), vec![ModelId(1), ModelId(2)]);
     dispatch.plan((0..50).map(|n| attempt(1, n)).chain([attempt(2, 0)]).collect());
     let mut world = World::default();
     let mut deaths = 0;
@@ -229,7 +229,7 @@ fn a_model_that_dies_at_every_attempt_is_given_up_and_leaves_the_night_to_others
         world.waiting.clear();
         world.obey(&mut dispatch);
         if world.starts.last() == Some(&ModelId(1)) {
-            dispatch.on_loaded();
+            dispatch.on_loaded(2);
             world.obey(&mut dispatch);
             world.waiting.iter().take(2).for_each(|id| dispatch.on_seated(*id));
             dispatch.on_gone("SIGSEGV");

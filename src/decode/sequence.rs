@@ -57,8 +57,6 @@ pub struct Sequence {
     loops: LoopDetector,
     phase: Phase,
     mask_first: bool,
-    /// Whether the most probable token is taken always; a draw would have to be made for a forced token, too.
-    is_greedy: bool,
     /// Tokens that the answer may still have; reasoning has a budget of its own.
     rest: u32,
     /// The text's bytes.
@@ -88,7 +86,6 @@ impl Sequence {
             loops: LoopDetector::new(profile.loop_spaces, profile.loop_tokens),
             phase,
             mask_first: profile.mask_first,
-            is_greedy: profile.temperature == 0.0,
             rest: profile.max_tokens,
             text: Vec::new(),
             cost: Cost::default(),
@@ -121,21 +118,13 @@ impl Sequence {
         self.take(chosen, vocab, allowed)
     }
 
-    /// The bytes that the constraint leaves no choice about, up to a number; none where draws are made.
+    /// The bytes that the constraint leaves no choice about, up to a number.
     pub fn forced(&mut self, allowed: &mut Allowed, limit: usize) -> Vec<u8> {
-        let (Phase::Answer, Some(matcher), true) = (&self.phase, &self.matcher, self.is_greedy) else {
-            return Vec::new();
-        };
+        let (Phase::Answer, Some(matcher)) = (&self.phase, &self.matcher) else { return Vec::new() };
         let start = Instant::now();
         let forced = allowed.constraint().forced(matcher, limit);
         self.check += start.elapsed();
         forced
-    }
-
-    /// Takes a token of [`Sequence::forced`] without logits.
-    pub fn take_forced(&mut self, token: TokenId, vocab: &Vocab, allowed: Option<&mut Allowed>) -> Step {
-        self.cost.n_forced += 1;
-        self.feed(token, vocab, allowed)
     }
 
     fn take(&mut self, chosen: Option<TokenId>, vocab: &Vocab, allowed: Option<&mut Allowed>) -> Step {

@@ -18,8 +18,6 @@ const LOADING_TAKES: u32 = 4;
 pub struct Setup {
     /// The worker.
     pub launch: Launch,
-    /// Orders at a time.
-    pub slots: usize,
     /// Silence that counts as a hang.
     pub stall: Duration,
 }
@@ -100,12 +98,16 @@ async fn work(pipeline: &mut Pipeline<'_>, setup: &Setup, keep: &mut Keep<'_>) -
     let program = setup.launch.program.display().to_string();
     let mut worker = Worker::spawn(&setup.launch).map_err(|source| Error::Io { what: program, source })?;
     let mut patience = setup.stall * LOADING_TAKES;
+    let mut slots = 1;
     loop {
         let event = timeout(patience, worker.next()).await.map_err(|_| Error::Stalled(patience))?;
         match event {
             Event::Gone(death) => return Err(Error::Died { how: death.how, log: death.log }),
             Event::Reply(Reply::Refused { reason }) => return Err(Error::Refused(reason)),
-            Event::Reply(Reply::Loaded { .. }) => patience = setup.stall,
+            Event::Reply(Reply::Loaded { slots: n, .. }) => {
+                patience = setup.stall;
+                slots = n as usize;
+            }
             Event::Reply(Reply::Done { id, generation }) => match pipeline.answer(id, &generation)? {
                 Some(Outcome::Ask(order)) => worker.send(Request::Attempt(order)),
                 Some(Outcome::Finished(candidate)) => keep(&candidate, pipeline.progress())?,
@@ -113,7 +115,7 @@ async fn work(pipeline: &mut Pipeline<'_>, setup: &Setup, keep: &mut Keep<'_>) -
             },
             Event::Reply(Reply::Seated { .. } | Reply::Progress { .. } | Reply::Drained) => continue,
         }
-        while pipeline.n_under_way() < setup.slots {
+        while pipeline.n_under_way() < slots {
             let Some(order) = pipeline.begin() else { break };
             worker.send(Request::Attempt(Box::new(order)));
         }

@@ -50,10 +50,9 @@ fn work_line(work: &Work) -> String {
     let Work { model, prompt_tokens, output_tokens, evaluated, saved, .. } = work;
     let speed = work.tokens_per_s.map_or_else(String::new, |speed| format!(", {speed:.0} a second"));
     let tokens = prompt_tokens + output_tokens;
-    let spared = match (work.forced, work.drafted) {
-        (0, 0) => String::new(),
-        (forced, 0) => format!("; {forced} forced"),
-        (forced, drafted) => format!("; {forced} forced, {} of {drafted} guesses right", work.accepted),
+    let spared = match work.drafted {
+        0 => String::new(),
+        drafted => format!("; {} of {drafted} guesses right, {} forced", work.accepted, work.forced),
     };
     format!(
         "  work      {model}: {evaluated} of {tokens} tokens evaluated ({:.0} % saved){speed}{spared}",

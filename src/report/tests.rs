@@ -323,7 +323,7 @@ fn stored(progress: Option<Progress>) -> Status {
         prompt_tokens: 24_000,
         output_tokens: 4_000,
         evaluated: 7_000,
-        forced: 250,
+        forced: 25,
         drafted: 90,
         accepted: 81,
         saved: 0.75,
@@ -361,21 +361,21 @@ fn status_of_every_kind() {
       attempts  312 done, 688 missing, 2 errored, 8 decoding
       rate      41.2 a minute, 17 min left
       progress  3 s ago
-      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second; 250 forced, 81 of 90 guesses right
+      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second; 81 of 90 guesses right, 25 forced
     ");
     insta::assert_snapshot!(status::status(&running, now, false), @"
     sweep (run 3, pid 4711) is gone without having said so; started 2.5 h ago
       model     qwen3:0.6b
       attempts  312 done, 688 missing, 2 errored
       progress  3 s ago
-      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second; 250 forced, 81 of 90 guesses right
+      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second; 81 of 90 guesses right, 25 forced
     ");
     insta::assert_snapshot!(status::status(&ended, now, false), @"
     sweep (run 3, pid 4711) was interrupted 30 min ago
       model     qwen3:0.6b
       attempts  312 done, 688 missing, 2 errored
       progress  3 s ago
-      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second; 250 forced, 81 of 90 guesses right
+      work      alpha: 7000 of 28000 tokens evaluated (75 % saved), 100 a second; 81 of 90 guesses right, 25 forced
     ");
     insta::assert_snapshot!(status::status(&stored(None), now, true), @"sweep (run 3, pid 4711) is running, started 2.5 h ago");
 }

@@ -17,7 +17,7 @@ pub struct Work {
     pub output_tokens: u64,
     /// Of both, tokens that the model had to evaluate.
     pub evaluated: u64,
-    /// Tokens of the texts that constraints forced, taken without logits.
+    /// Guesses that were right and were made of what constraints force.
     pub forced: u64,
     /// Tokens guessed; they are among the evaluated.
     pub drafted: u64,

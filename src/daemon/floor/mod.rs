@@ -104,7 +104,7 @@ impl Floor {
         let (inbox, watch) = open_inbox(state, &config.inbox)?;
         let sweep = sweep(&config);
         let order = models.iter().map(Runnable::id).collect();
-        let dispatch = Dispatch::new(config.engine.slots, Arc::clone(&sweep.profile), order);
+        let dispatch = Dispatch::new(Arc::clone(&sweep.profile), order);
         let start = Instant::now();
         let mut floor = Self {
             command,

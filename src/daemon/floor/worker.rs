@@ -65,7 +65,7 @@ impl Floor {
         match reply {
             Reply::Loaded { context, slots, load_ms } => {
                 tracing::info!("loaded in {load_ms} ms: {slots} slots of {context} tokens");
-                self.dispatch.on_loaded();
+                self.dispatch.on_loaded(slots);
                 if let Some((model, _)) = self.dispatch.current() {
                     self.store.put_model_problem(model, None, &now())?;
                 }

@@ -196,12 +196,12 @@ pub struct Cost {
     /// Tokens, of prompt and text, that were evaluated on this attempt's account. What attempts share is on the account
     /// of the one that came first, so that sums over attempts are what the model did.
     pub n_evaluated: u32,
-    /// Tokens of the text that the constraint forced, taken without logits.
-    pub n_forced: u32,
     /// Tokens guessed on this attempt's account; all of them are among `n_evaluated`.
     pub n_drafted: u32,
     /// Of those, chosen.
     pub n_accepted: u32,
+    /// Of those, guessed because a constraint left no choice.
+    pub n_forced: u32,
     /// Masks built: one for each free choice that the constraint refused, or for every choice under `mask_first`.
     pub n_masks: u32,
     /// From the order's arrival to its seat, in milliseconds.

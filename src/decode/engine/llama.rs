@@ -13,15 +13,24 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::vocab::LlamaVocab;
-use llama_cpp_2::{LogOptions, send_logs_to_tracing};
+use llama_cpp_2::{
+    LlamaBackendDevice, LlamaBackendDeviceType, LogOptions, list_llama_ggml_backend_devices,
+    send_logs_to_tracing,
+};
+use llama_cpp_sys_2::{
+    LLAMA_FLASH_ATTN_TYPE_AUTO, LLAMA_FLASH_ATTN_TYPE_DISABLED, LLAMA_FLASH_ATTN_TYPE_ENABLED,
+    llama_flash_attn_type,
+};
 
+use super::device::Device;
+use super::switch::Switch;
 use super::{BatchToken, Card, Error, Model, Slot};
 use crate::decode::vocab::{Token, TokenId, TokenKind, Vocab};
 
 /// How to load and run a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Sequences in one batch.
+    /// Sequences in one batch; 0: as many as suit the device.
     pub slots: u32,
     /// Tokens in one batch.
     pub batch: u32,
@@ -29,6 +38,8 @@ pub struct Options {
     pub context: u32,
     /// Threads; 0: as many as cores.
     pub threads: u32,
+    /// Whether attention is computed piece by piece, without a matrix of all its weights.
+    pub flash_attention: Switch,
     /// Layers on the GPU; -1: all.
     pub gpu_layers: i32,
 }
@@ -54,17 +65,23 @@ pub fn with_model<R>(
     let params = LlamaModelParams::default().with_n_gpu_layers(gpu_layers);
     let model = LlamaModel::load_from_file(&backend, path, &params).map_err(|e| load(e.to_string()))?;
     let context_size = options.context.min(model.n_ctx_train());
+    let device = device(options, backend.supports_gpu_offload());
+    let slots = match options.slots {
+        0 => device.slots(kv_bytes(&model) * u64::from(context_size)).min(options.batch),
+        n => n,
+    };
     let threads = thread_count(options.threads);
     let params = LlamaContextParams::default()
-        .with_n_ctx(NonZeroU32::new(context_size * options.slots))
-        .with_n_seq_max(options.slots)
+        .with_n_ctx(NonZeroU32::new(context_size * slots))
+        .with_n_seq_max(slots)
         .with_n_batch(options.batch)
         .with_n_ubatch(options.batch)
         .with_n_threads(threads)
-        .with_n_threads_batch(threads);
+        .with_n_threads_batch(threads)
+        .with_flash_attention_policy(flash_attention(options.flash_attention, device));
     let context = model.new_context(&backend, params).map_err(|e| load(e.to_string()))?;
     let vocab = Arc::new(read_vocab(&model.vocab()));
-    let card = read_card(&model, context_size);
+    let card = Card { context: context_size, slots, on_gpu: device.is_gpu, ..read_card(&model) };
     let mut llama = LlamaEngine {
         model: &model,
         context,
@@ -74,6 +91,40 @@ pub fn with_model<R>(
         rows: HashMap::new(),
     };
     Ok(run(&mut llama))
+}
+
+/// On a GPU llama.cpp knows best. On a processor its kernel for texts that go on by one token adds up values in 16 bits,
+/// so that a text comes out differently in another batch, and is no faster than the plain one.
+fn flash_attention(switch: Switch, device: Device) -> llama_flash_attn_type {
+    match switch {
+        Switch::Off => LLAMA_FLASH_ATTN_TYPE_DISABLED,
+        Switch::On => LLAMA_FLASH_ATTN_TYPE_ENABLED,
+        Switch::Auto if device.is_gpu => LLAMA_FLASH_ATTN_TYPE_AUTO,
+        Switch::Auto => LLAMA_FLASH_ATTN_TYPE_DISABLED,
+    }
+}
+
+/// What the model's layers are on: the first GPU, where there is one to be used.
+fn device(options: Options, has_gpu: bool) -> Device {
+    let devices = list_llama_ggml_backend_devices();
+    let is_gpu = |device: &&LlamaBackendDevice| {
+        matches!(device.device_type, LlamaBackendDeviceType::Gpu | LlamaBackendDeviceType::IntegratedGpu)
+    };
+    let gpu = devices.iter().find(is_gpu).filter(|_| has_gpu && options.gpu_layers != 0);
+    let memory = |device: &LlamaBackendDevice| device.memory_free as u64;
+    match gpu {
+        Some(gpu) => Device { is_gpu: true, memory: memory(gpu) },
+        None => Device { is_gpu: false, memory: devices.iter().map(memory).max().unwrap_or(0) },
+    }
+}
+
+/// Bytes of KV cache for one token: keys and values of every layer, 16 bits each.
+fn kv_bytes(model: &LlamaModel) -> u64 {
+    let architecture = model.meta_val_str("general.architecture").unwrap_or_default();
+    let written = model.meta_val_str(&format!("{architecture}.attention.key_length"));
+    let head = written.ok().and_then(|length| length.parse().ok());
+    let head = head.unwrap_or_else(|| model.n_embd() as u64 / u64::from(model.n_head().max(1)));
+    u64::from(model.n_layer()) * u64::from(model.n_head_kv()) * head * 2 * 2
 }
 
 fn thread_count(threads: u32) -> i32 {
@@ -98,7 +149,8 @@ fn read_vocab(vocab: &LlamaVocab<'_>) -> Vocab {
     Vocab::new(tokens.collect())
 }
 
-fn read_card(model: &LlamaModel, context: u32) -> Card {
+/// What the file says.
+fn read_card(model: &LlamaModel) -> Card {
     let vocab = model.vocab();
     let name = |token: LlamaToken| vocab.text(token).map(|text| text.to_string_lossy().into_owned());
     let (bos, eos) = (vocab.bos(), vocab.eos());
@@ -107,7 +159,7 @@ fn read_card(model: &LlamaModel, context: u32) -> Card {
         bos: (bos.0 >= 0).then(|| name(bos)).flatten().map(|name| (bos.0 as u32, name)),
         eos: (eos.0 >= 0).then(|| name(eos)).flatten().unwrap_or_default(),
         adds_bos: vocab.should_add_bos(),
-        context,
+        ..Card::default()
     }
 }
 

@@ -2,6 +2,8 @@
 //! holds it all. No scenario, no score.
 
 pub mod frames;
+pub mod device;
+pub mod switch;
 pub mod worker;
 pub mod process;
 pub mod scripted;
@@ -44,6 +46,10 @@ pub struct Card {
     pub adds_bos: bool,
     /// Tokens of prompt and answer for each slot.
     pub context: u32,
+    /// Texts in one batch.
+    pub slots: u32,
+    /// Whether it runs on a GPU.
+    pub on_gpu: bool,
 }
 
 /// What can go wrong in the model; the worker process ends with it.

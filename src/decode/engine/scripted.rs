@@ -1,7 +1,7 @@
 //! A model without weights: it says what a script says. For tests of everything above the model, with the rules of
 //! llama.cpp's batches enforced.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{BatchToken, Card, Error, Model, Slot};
@@ -23,6 +23,8 @@ pub struct ScriptedModel {
     pub n_evaluated: usize,
     /// How often a slot was copied.
     pub n_copies: usize,
+    /// How often several tokens of one slot were evaluated with tokens of another.
+    pub n_mixed: usize,
 }
 
 impl ScriptedModel {
@@ -37,6 +39,7 @@ impl ScriptedModel {
             forgets_in_part: true,
             n_evaluated: 0,
             n_copies: 0,
+            n_mixed: 0,
         }
     }
 }
@@ -93,6 +96,8 @@ impl Model for ScriptedModel {
             }
         }
         self.n_evaluated += batch.len();
+        let slots: HashSet<Slot> = batch.iter().map(|entry| entry.slot).collect();
+        self.n_mixed += usize::from(slots.len() > 1 && slots.len() < batch.len());
         Ok(())
     }
 

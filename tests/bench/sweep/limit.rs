@@ -70,6 +70,7 @@ fn measured(arguments: &Arguments, config: &Config, length: u32) -> Result<Speed
         batch: config.engine.batch,
         context: arguments.context,
         threads: config.engine.threads,
+        flash_attention: config.engine.flash_attention,
         gpu_layers: config.engine.gpu_layers,
     };
     with_model(&arguments.model, options, |model| measure(model, arguments.slots, length))?

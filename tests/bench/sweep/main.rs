@@ -6,6 +6,7 @@
 mod limit;
 mod ours;
 mod peer;
+mod same;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,14 +21,17 @@ use nightjar::decode::engine::worker::prompt_text;
 use nightjar::plan::{self, Attempt, Contestant, Subject, Sweep};
 use nightjar::scenario::{Strategy, parse};
 use nightjar::store::{CaseId, ModelId, RevisionId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What is compared.
 #[derive(Debug, Parser)]
 pub(crate) struct Arguments {
     /// llama.cpp's server
+    #[arg(long, required_unless_present = "same")]
+    server: Option<PathBuf>,
+    /// Compare texts instead, of attempts that share their work and of attempts alone in one slot
     #[arg(long)]
-    server: PathBuf,
+    same: bool,
     /// The model, a GGUF file
     #[arg(long)]
     model: PathBuf,
@@ -47,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 8)]
     server_slots: u32,
     /// Further flags for the server, separated by blanks
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
     server_flags: String,
     /// Further settings for nightjar, as KEY=VALUE
     #[arg(long = "set")]
@@ -58,6 +62,9 @@ pub(crate) struct Arguments {
     /// Leave out the measurement of what llama.cpp alone needs
     #[arg(long)]
     no_limit: bool,
+    /// A file for the prompts and texts of the last round, one JSON object a line
+    #[arg(long)]
+    texts: Option<PathBuf>,
     /// Scenario files
     #[arg(required = true)]
     scenarios: Vec<PathBuf>,
@@ -100,20 +107,32 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let files = cut(&arguments, folder.path())?;
     let config = configuration(&arguments, folder.path())?;
-    let options =
-        Options { slots: 1, batch: 64, context: 512, threads: 0, gpu_layers: config.engine.gpu_layers };
+    let options = Options {
+        slots: 1,
+        batch: 64,
+        context: 512,
+        threads: 0,
+        flash_attention: config.engine.flash_attention,
+        gpu_layers: config.engine.gpu_layers,
+    };
     let card = with_model(&arguments.model, options, |model| model.card().clone())?;
     let asked = asked(&files, &config, &card)?;
     println!("{} attempts, at most {} tokens each\n", asked.len(), arguments.max_tokens);
+    let Some(server) = arguments.server.as_ref().filter(|_| !arguments.same) else {
+        return same::run(&arguments, &config, &asked);
+    };
     println!("| round | side | seconds | prompt tokens evaluated | decoded | in texts | texts alike |");
     println!("|--:|---|--:|--:|--:|--:|--:|");
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for round in 1..=arguments.rounds {
-        let their = peer::run(&arguments, &asked)?;
+        let their = peer::run(server, &arguments, &asked)?;
         row(round, "llama-server", &their, "");
         let our = ours::run(&arguments, &files, &asked, folder.path(), round)?;
         let alike = our.texts.iter().zip(&their.texts).filter(|(a, b)| a.trim() == b.trim()).count();
         row(round, "nightjar", &our, &format!("{alike} of {}", asked.len()));
+        if let Some(path) = &arguments.texts {
+            fs::write(path, lines(&asked, &their.texts, &our.texts))?;
+        }
         theirs.push(their);
         ours.push(our);
     }
@@ -183,6 +202,18 @@ fn asked(files: &[PathBuf], config: &Config, card: &Card) -> Result<Vec<Asked>> 
 fn row(round: usize, side: &str, tally: &Tally, alike: &str) {
     let Tally { seconds, n_prompt, n_decoded, n_output, .. } = tally;
     println!("| {round} | {side} | {seconds:.1} | {n_prompt} | {n_decoded} | {n_output} | {alike} |");
+}
+
+/// Each attempt with both texts.
+fn lines(asked: &[Asked], theirs: &[String], ours: &[String]) -> String {
+    let both = asked.iter().zip(theirs.iter().zip(ours));
+    let line = |(asked, (theirs, ours)): (&Asked, (&String, &String))| {
+        let strategy = asked.attempt.strategy.to_string();
+        json!({"strategy": strategy, "prompt": asked.prompt, "llama-server": theirs, "nightjar": ours})
+            .to_string()
+            + "\n"
+    };
+    both.map(line).collect()
 }
 
 /// The round of the median time.

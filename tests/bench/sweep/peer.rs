@@ -1,6 +1,7 @@
 //! llama.cpp's server, driven so that all its slots stay busy.
 
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,9 +14,6 @@ use serde_json::{Value, json};
 
 use super::{Arguments, Asked, Tally};
 
-/// What JSON mode is held to: any JSON object.
-const JSON: &str = include_str!("../../../grammars/json.gbnf");
-
 /// The server's process, killed at the end.
 struct Server(Child);
 
@@ -26,10 +24,10 @@ impl Drop for Server {
 }
 
 /// A fresh server answers everything once.
-pub(crate) fn run(arguments: &Arguments, asked: &[Asked]) -> Result<Tally> {
+pub(crate) fn run(program: &Path, arguments: &Arguments, asked: &[Asked]) -> Result<Tally> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let slots = arguments.server_slots;
-    let mut command = Command::new(&arguments.server);
+    let mut command = Command::new(program);
     command
         .arg("--model")
         .arg(&arguments.model)
@@ -38,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments, asked: &[Asked]) -> Result<Tally> {
         .args(arguments.server_flags.split_whitespace())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let mut server = Server(command.spawn().with_context(|| arguments.server.display().to_string())?);
+    let mut server = Server(command.spawn().with_context(|| program.display().to_string())?);
     let address = format!("http://127.0.0.1:{port}");
     await_ready(&address, &mut server)?;
     let next = AtomicUsize::new(0);
@@ -83,7 +81,8 @@ fn request(asked: &Asked, max_tokens: u32) -> Value {
         json!({"prompt": asked.prompt, "n_predict": max_tokens, "temperature": 0, "cache_prompt": true});
     match &asked.attempt.constraint {
         Constraint::None => {}
-        Constraint::Json => request["grammar"] = JSON.into(),
+        // Its own JSON mode; `grammars/json.gbnf` lets it write blanks after the object until its tokens run out.
+        Constraint::Json => request["json_schema"] = json!({"type": "object"}),
         Constraint::Grammar(text) => request["grammar"] = text.as_ref().into(),
         Constraint::Schema(schema) => request["json_schema"] = schema.as_ref().clone(),
     }

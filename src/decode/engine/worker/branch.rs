@@ -3,7 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
-use super::drafts::{Drafts, seen_before};
+use super::drafts::{Drafts, Grounds, seen_before};
 use super::seat::Seat;
 use crate::decode::engine::{BatchToken, Slot};
 use crate::decode::vocab::TokenId;
@@ -21,8 +21,8 @@ pub(super) struct Branch {
     pub(super) slot: Option<Slot>,
     /// Guessed to follow; evaluated with the newest token, to be confirmed or taken back.
     draft: Vec<TokenId>,
-    /// Of how long an agreement the draft was made.
-    seen: usize,
+    /// What the draft was made of.
+    grounds: Grounds,
     /// Never empty. Work is on the first one's account, since it would be needed for that one alone as well.
     pub(super) seats: Vec<Seat>,
 }
@@ -37,7 +37,7 @@ impl Branch {
             n_evaluated: 0,
             slot: None,
             draft: Vec::new(),
-            seen: 0,
+            grounds: Grounds::Forced,
             seats,
         }
     }
@@ -69,17 +69,29 @@ impl Branch {
     }
 
     /// Guesses what follows the newest token, at most `room` tokens, if that pays where so many texts are decoded; how
-    /// many it has guessed.
-    pub(super) fn guess(&mut self, drafts: &Drafts, n_texts: usize, room: usize) -> usize {
-        let Some((seen, followed)) = seen_before(&self.tokens).filter(|_| self.has_begun()) else { return 0 };
-        let room = room.min(self.longest - self.tokens.len()).min(followed.len());
-        self.draft = followed[..drafts.length(n_texts, seen).min(room)].to_vec();
-        self.seen = seen;
+    /// many it has guessed. `forced` is what a constraint leaves no choice about; without it, earlier text is looked at.
+    pub(super) fn guess(
+        &mut self,
+        forced: &[TokenId],
+        drafts: &Drafts,
+        n_texts: usize,
+        room: usize,
+    ) -> usize {
+        let guess = if forced.is_empty() {
+            seen_before(&self.tokens).filter(|_| self.has_begun())
+        } else {
+            Some((Grounds::Forced, forced))
+        };
+        let Some((grounds, follows)) = guess else { return 0 };
+        let room = room.min(self.longest - self.tokens.len()).min(follows.len());
+        self.draft = follows[..drafts.length(n_texts, grounds).min(room)].to_vec();
+        self.grounds = grounds;
         self.draft.len()
     }
 
-    /// The next of its tokens to evaluate and then the draft, at most `room` in all.
-    pub(super) fn advance(&mut self, slot: Slot, room: usize) -> impl Iterator<Item = BatchToken> {
+    /// The next of its tokens to evaluate and then the draft, at most `room` in all; none where it has no slot.
+    pub(super) fn advance(&mut self, room: usize) -> impl Iterator<Item = BatchToken> {
+        let (slot, room) = self.slot.map_or((Slot(0), 0), |slot| (slot, room));
         let from = self.n_evaluated;
         self.n_evaluated = self.tokens.len().min(from + room);
         self.draft.truncate(from + room - self.n_evaluated);
@@ -106,20 +118,16 @@ impl Branch {
             *n_right += 1;
             if let Some(seat) = self.seats.first_mut() {
                 seat.sequence.cost.n_accepted += 1;
+                seat.sequence.cost.n_forced += u32::from(self.grounds == Grounds::Forced);
             }
         }
         self.n_pending() == 0 && *n_right > 0
     }
 
-    /// Drops what is left of the draft, and says how it came out: the agreement it was made of, and its length.
-    pub(super) fn drop_draft(&mut self) -> Option<(usize, usize)> {
+    /// Drops what is left of the draft; what it was made of, and its length.
+    pub(super) fn drop_draft(&mut self) -> Option<(Grounds, usize)> {
         let n_drafted = mem::take(&mut self.draft).len();
-        (n_drafted > 0).then_some((self.seen, n_drafted))
-    }
-
-    /// Adds a token that nobody had to choose.
-    pub(super) fn push(&mut self, token: TokenId) {
-        self.tokens.push(token);
+        (n_drafted > 0).then_some((self.grounds, n_drafted))
     }
 
     /// Puts model time on the account.
@@ -142,7 +150,16 @@ impl Branch {
         let forks = groups.map(|(token, seats)| {
             let tokens = self.tokens.iter().copied().chain([token]).collect();
             let (n_prompt, longest) = (self.n_prompt, self.longest);
-            Self { tokens, n_prompt, longest, n_evaluated: 0, slot: None, draft: Vec::new(), seen: 0, seats }
+            Self {
+                tokens,
+                n_prompt,
+                longest,
+                n_evaluated: 0,
+                slot: None,
+                draft: Vec::new(),
+                grounds: Grounds::Forced,
+                seats,
+            }
         });
         let forks = forks.collect();
         if let Some((token, seats)) = first {

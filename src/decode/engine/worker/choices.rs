@@ -1,4 +1,4 @@
-//! What attempts choose after a batch: token by token, along a draft, and where constraints leave no choice.
+//! What attempts choose after a batch, token by token and along a draft, and what their constraints leave no choice about.
 
 use std::time::Instant;
 
@@ -25,17 +25,13 @@ impl Worker<'_> {
         let mut forks = Vec::new();
         let mut n_right = 0;
         loop {
-            let mut new = self.choose(branch, slot, now, emit);
-            if self.shape.force {
-                new.iter_mut().chain([&mut *branch]).for_each(|branch| self.force(branch, now, emit));
-            }
-            forks.extend(new);
+            forks.extend(self.choose(branch, slot, now, emit));
             if branch.seats.is_empty() || !branch.confirm(&mut n_right) {
                 break;
             }
         }
-        if let Some((seen, n_drafted)) = branch.drop_draft() {
-            self.drafts.came_out(seen, n_drafted, n_right);
+        if let Some((grounds, n_drafted)) = branch.drop_draft() {
+            self.drafts.came_out(grounds, n_drafted, n_right);
             if n_right < n_drafted {
                 let n_kept = branch.n_evaluated();
                 let n_left = self.model.keep(slot, n_kept as u32)? as usize;
@@ -45,7 +41,6 @@ impl Worker<'_> {
                 self.cells.cut(slot, n_left);
             }
         }
-        forks.retain(|fork| !fork.seats.is_empty());
         Ok(forks)
     }
 
@@ -82,49 +77,21 @@ impl Worker<'_> {
         branch.split(&chosen)
     }
 
-    /// Adds to a branch what all of its attempts are forced to write, as the tokens that the model's tokenizer makes of it.
+    /// What the constraint of one of a branch's attempts leaves no choice about, in the tokenizer's tokens: what a model
+    /// that has nothing against the text is likely to choose.
     ///
-    /// The last of these tokens is left to be chosen: the model may prefer one that goes on beyond the forced text.
-    fn force(&mut self, branch: &mut Branch, now: Instant, emit: &mut dyn FnMut(Reply)) {
-        let forced = self.forced(branch);
-        let mut tokens = canonical(self.model, &forced);
-        tokens.pop();
-        for token in tokens {
-            let mut staying = Vec::new();
-            for mut seat in branch.seats.drain(..) {
-                let key = seat.constraint.as_ref();
-                let allowed = key.and_then(|key| self.constraints.get_mut(key)?.as_mut().ok());
-                match seat.sequence.take_forced(token, self.model.vocab(), allowed) {
-                    Step::Stop(finish) => end(seat, finish, None, now, emit),
-                    Step::Feed(_) | Step::Broken => staying.push(seat),
-                }
-            }
-            branch.seats = staying;
-            if branch.seats.is_empty() {
-                return;
-            }
-            branch.push(token);
-        }
-    }
-
-    /// The bytes that every attempt of a branch is forced to write.
-    fn forced(&mut self, branch: &mut Branch) -> Vec<u8> {
-        let mut common: Option<Vec<u8>> = None;
+    /// Without the last of these tokens, since the model may prefer one that reaches beyond the forced text.
+    pub(super) fn forced(&mut self, branch: &mut Branch) -> Vec<TokenId> {
         for seat in &mut branch.seats {
-            let key = seat.constraint.as_ref();
-            let allowed = key.and_then(|key| self.constraints.get_mut(key)?.as_mut().ok());
-            let limit = common.as_ref().map_or(LIMIT, Vec::len);
-            let mut forced = allowed.map_or(Vec::new(), |allowed| seat.sequence.forced(allowed, limit));
-            if let Some(common) = &common {
-                let n = forced.iter().zip(common).take_while(|(a, b)| a == b).count();
-                forced.truncate(n);
+            let Some(key) = &seat.constraint else { continue };
+            let Some(Ok(allowed)) = self.constraints.get_mut(key) else { continue };
+            let mut tokens = canonical(self.model, &seat.sequence.forced(allowed, LIMIT));
+            tokens.pop();
+            if !tokens.is_empty() {
+                return tokens;
             }
-            if forced.is_empty() {
-                return forced;
-            }
-            common = Some(forced);
         }
-        common.unwrap_or_default()
+        Vec::new()
     }
 }
 

@@ -1,10 +1,8 @@
 //! Guesses what a text goes on with, and whether guessing pays on this model and device. Knows no model.
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
+use crate::decode::engine::switch::Switch;
 use crate::decode::vocab::TokenId;
 
 /// Tokens of a draft at most.
@@ -19,56 +17,41 @@ const SEEN_AT_LEAST: usize = 2;
 /// What a turn's measurement keeps of its weight with each later one: a third is left after 50.
 const MEMORY: f64 = 0.98;
 
-/// So many turns after the last draft one is made all the same: what pays changes with the texts and their number.
-const LOOK_AGAIN: u32 = 100;
-
-/// When to guess ahead.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Drafting {
-    /// Never.
-    Off,
-    /// When it is measured to pay.
-    Auto,
-    /// Whenever there is something to guess.
-    Always,
+/// What a draft was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grounds {
+    /// A constraint that leaves no choice.
+    Forced,
+    /// So many tokens that agree with earlier ones, [`SEEN_AT_LEAST`] to [`SEEN_AT_MOST`].
+    Seen(usize),
 }
 
-impl Drafting {
-    /// The name in the configuration.
-    pub fn as_str(self) -> &'static str {
+impl Grounds {
+    /// The place in [`Drafts::right`].
+    fn index(self) -> usize {
         match self {
-            Self::Off => "off",
-            Self::Auto => "auto",
-            Self::Always => "always",
+            Self::Forced => 0,
+            Self::Seen(seen) => seen,
         }
     }
 }
 
-impl FromStr for Drafting {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Self::Off, Self::Auto, Self::Always];
-        all.into_iter()
-            .find(|one| one.as_str() == text)
-            .ok_or_else(|| format!("{text}: not off, auto or always"))
-    }
-}
+/// So many turns after the last draft one is made all the same: what pays changes with the texts and their number.
+const LOOK_AGAIN: u32 = 100;
 
 /// What is known about the price of a token in the batch, and about the worth of a guess.
 #[derive(Debug)]
 pub(super) struct Drafts {
-    drafting: Drafting,
+    switch: Switch,
     turns: Line,
-    /// How often the next token of a draft was the one chosen, by how much of the text agreed.
+    /// How often the next token of a draft was the one chosen, by its grounds.
     right: [f64; SEEN_AT_MOST + 1],
     since_last: u32,
 }
 
 impl Drafts {
-    pub(super) fn new(drafting: Drafting) -> Self {
-        Self { drafting, turns: Line::default(), right: [0.7; SEEN_AT_MOST + 1], since_last: 0 }
+    pub(super) fn new(switch: Switch) -> Self {
+        Self { switch, turns: Line::default(), right: [0.7; SEEN_AT_MOST + 1], since_last: 0 }
     }
 
     /// A turn of nothing but choices, with so many tokens, took so long.
@@ -77,28 +60,28 @@ impl Drafts {
         self.since_last = self.since_last.saturating_add(1);
     }
 
-    /// Of a draft's `n_drafted` tokens, made where `seen` tokens agreed, the first `n_right` were chosen.
-    pub(super) fn came_out(&mut self, seen: usize, n_drafted: usize, n_right: usize) {
-        let right = &mut self.right[seen];
+    /// Of a draft's `n_drafted` tokens the first `n_right` were chosen.
+    pub(super) fn came_out(&mut self, grounds: Grounds, n_drafted: usize, n_right: usize) {
+        let right = &mut self.right[grounds.index()];
         for index in 0..n_drafted.min(n_right + 1) {
             *right += 0.05 * (f64::from(u8::from(index < n_right)) - *right);
         }
         self.since_last = 0;
     }
 
-    /// How many tokens to guess for one of `n_texts` texts where `seen` tokens agree.
+    /// How many tokens to guess for one of `n_texts` texts.
     ///
     /// A turn of n tokens takes a + b·n. A token that is drafted costs b; one that is decoded later costs its part of
     /// a turn, a/n + b. The i-th token of a draft is right with p^i, and pays while that is more than b / (a/n + b).
-    pub(super) fn length(&self, n_texts: usize, seen: usize) -> usize {
-        match self.drafting {
-            Drafting::Off => 0,
-            Drafting::Always => LONGEST,
-            Drafting::Auto if self.since_last >= LOOK_AGAIN => 1,
-            Drafting::Auto => {
+    pub(super) fn length(&self, n_texts: usize, grounds: Grounds) -> usize {
+        match self.switch {
+            Switch::Off => 0,
+            Switch::On => LONGEST,
+            Switch::Auto if self.since_last >= LOOK_AGAIN => 1,
+            Switch::Auto => {
                 let Some((fixed, each)) = self.turns.fit() else { return 0 };
                 let least = each / (fixed / n_texts as f64 + each);
-                let right = self.right[seen].clamp(0.01, 0.99);
+                let right = self.right[grounds.index()].clamp(0.01, 0.99);
                 (1..=LONGEST).take_while(|n| right.powi(*n as i32) > least).count()
             }
         }
@@ -140,9 +123,9 @@ impl Line {
     }
 }
 
-/// How many of a text's newest tokens stood in it before, and what followed there: of the longest such agreement, the
-/// latest. Answers copy from the message and the schema, and both are in the prompt.
-pub(super) fn seen_before(text: &[TokenId]) -> Option<(usize, &[TokenId])> {
+/// What followed where a text's newest tokens stood in it before: of the longest such agreement, the latest. Answers copy
+/// from the message and the schema, and both are in the prompt.
+pub(super) fn seen_before(text: &[TokenId]) -> Option<(Grounds, &[TokenId])> {
     let (&newest, earlier) = text.split_last()?;
     let mut best = None;
     for (at, _) in earlier.iter().enumerate().rev().filter(|(_, token)| **token == newest) {
@@ -155,7 +138,7 @@ pub(super) fn seen_before(text: &[TokenId]) -> Option<(usize, &[TokenId])> {
             break;
         }
     }
-    best.filter(|(seen, _)| *seen >= SEEN_AT_LEAST)
+    best.filter(|(seen, _)| *seen >= SEEN_AT_LEAST).map(|(seen, followed)| (Grounds::Seen(seen), followed))
 }
 
 #[cfg(test)]
@@ -165,11 +148,11 @@ mod tests {
     use super::*;
 
     fn drafts(fixed_ms: f64, each_ms: f64) -> Drafts {
-        let mut drafts = Drafts::new(Drafting::Auto);
+        let mut drafts = Drafts::new(Switch::Auto);
         for n in (1..=16).cycle().take(64) {
             drafts.took(n, Duration::from_secs_f64((fixed_ms + each_ms * n as f64) / 1e3));
         }
-        drafts.came_out(4, 0, 0);
+        drafts.came_out(Grounds::Seen(4), 0, 0);
         drafts
     }
 
@@ -188,7 +171,7 @@ mod tests {
             let mut drafts = drafts(fixed, each);
             drafts.right[4] = right;
             assert_eq!(
-                drafts.length(n_texts, 4),
+                drafts.length(n_texts, Grounds::Seen(4)),
                 length,
                 "{fixed} + {each} n, {n_texts} texts, right {right}"
             );
@@ -198,12 +181,12 @@ mod tests {
     #[test]
     fn a_draft_is_tried_again_after_a_while() {
         let mut drafts = drafts(0.0, 10.0);
-        assert_eq!(drafts.length(16, 4), 0);
+        assert_eq!(drafts.length(16, Grounds::Seen(4)), 0);
         (0..LOOK_AGAIN).for_each(|n| drafts.took(1 + n as usize % 16, Duration::from_millis(10)));
-        assert_eq!(drafts.length(16, 4), 1);
-        drafts.came_out(4, 1, 1);
+        assert_eq!(drafts.length(16, Grounds::Seen(4)), 1);
+        drafts.came_out(Grounds::Seen(4), 1, 1);
         assert!(drafts.right[4] > 0.7);
-        drafts.came_out(4, 3, 1);
+        drafts.came_out(Grounds::Seen(4), 3, 1);
         assert!(drafts.right[4] < 0.75, "one right, one wrong, one not reached");
     }
 
@@ -215,7 +198,7 @@ mod tests {
                 (0..SEEN_AT_MOST).take_while(|back| *back <= at && text[at - back] == text[text.len() - 1 - back]).count()
             };
             let best = (0..text.len().saturating_sub(1)).map(|at| (agreement(at), at)).max();
-            let expected = best.filter(|best| best.0 >= SEEN_AT_LEAST).map(|(seen, at)| (seen, &text[at + 1..]));
+            let expected = best.filter(|best| best.0 >= SEEN_AT_LEAST).map(|(seen, at)| (Grounds::Seen(seen), &text[at + 1..]));
             prop_assert_eq!(seen_before(&text), expected);
         }
     }

@@ -17,6 +17,7 @@ use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use super::frames::{Constraint, Finish, Order, Reply, Request};
+use super::switch::Switch;
 use super::{BatchToken, Error, Model, Slot};
 use crate::decode::allowed::Allowed;
 use crate::decode::constraint::{Root, Rules};
@@ -24,8 +25,7 @@ use crate::decode::sequence::Sequence;
 use crate::decode::vocab::TokenId;
 use branch::Branch;
 use cells::{COPY_WORTH, Cells, in_common};
-pub use drafts::Drafting;
-use drafts::Drafts;
+use drafts::{Drafts, Grounds};
 pub use seat::prompt_text;
 use seat::{Prompt, Seat, constraint_key, refusal};
 
@@ -46,16 +46,16 @@ pub struct Shape {
     pub reuse: bool,
     /// Whether attempts with the same prompt are one text for as long as they choose the same tokens.
     pub share: bool,
-    /// Whether text that constraints leave no choice about is read as prompts are, without logits.
-    pub force: bool,
-    /// When to guess ahead.
-    pub drafting: Drafting,
+    /// Whether to guess ahead.
+    pub drafts: Switch,
+    /// Whether text that constraints leave no choice about is guessed, too.
+    pub draft_forced: bool,
 }
 
 impl Shape {
-    /// Nothing shared, forced or guessed: each attempt is decoded as if it were alone.
+    /// Nothing shared or guessed: each attempt is decoded as if it were alone.
     pub const fn plain(slots: u32, batch: u32) -> Self {
-        Self { slots, batch, reuse: false, share: false, force: false, drafting: Drafting::Off }
+        Self { slots, batch, reuse: false, share: false, drafts: Switch::Off, draft_forced: false }
     }
 }
 
@@ -102,13 +102,20 @@ struct Worker<'m> {
     /// case to case, since a scenario's cases share nearly all of their masks; see [`MAX_CONSTRAINTS`].
     constraints: HashMap<String, Result<Allowed, String>>,
     drafts: Drafts,
+    /// Whether the last turn has read a prompt.
+    has_read: bool,
     finishing: bool,
     n_evaluated: u64,
     reported: Instant,
 }
 
 impl<'m> Worker<'m> {
-    fn new(model: &'m mut dyn Model, shape: Shape) -> Self {
+    fn new(model: &'m mut dyn Model, mut shape: Shape) -> Self {
+        // A processor gains little (a token more costs it nearly what it costs to decode it later), and llama.cpp sums up
+        // several tokens of a text in another order than one: in a sample, 5 of 20 texts went another way in the end.
+        if shape.drafts == Switch::Auto && !model.card().on_gpu {
+            shape.drafts = Switch::Off;
+        }
         Self {
             model,
             shape,
@@ -117,7 +124,8 @@ impl<'m> Worker<'m> {
             cells: Cells::new(shape.slots),
             forgets_in_part: true,
             constraints: HashMap::new(),
-            drafts: Drafts::new(shape.drafting),
+            drafts: Drafts::new(shape.drafts),
+            has_read: false,
             finishing: false,
             n_evaluated: 0,
             reported: Instant::now(),
@@ -293,19 +301,25 @@ impl<'m> Worker<'m> {
         reading.map(|branch| in_common(&branch.tokens, known)).max().unwrap_or(0)
     }
 
-    /// A token of every decoding branch first, then as much of the prompts as fits; in the order of the slots, since
-    /// llama.cpp evaluates together only what stands in slots that follow one another (eight branches took 176 ms a turn
-    /// in the order in which they began, 114 ms in this one: `SmolLM2`, two cores).
+    /// A token of every decoding branch, or as much of one prompt as fits; in turn where there is both.
+    ///
+    /// In the order of the slots, since llama.cpp evaluates together only what stands in slots that follow one another
+    /// (eight branches took 176 ms a turn in the order in which they began, 114 ms in this one: `SmolLM2`, two cores). It
+    /// would part a batch of both as well: into one token of each text, and the rest of the prompt.
     fn batch(&mut self) -> Vec<BatchToken> {
-        let mut batch = Vec::with_capacity(self.shape.batch as usize);
+        let room = self.shape.batch as usize;
+        let is_decoding = |branch: &Branch| branch.slot.is_some() && branch.n_pending() == 1;
+        let is_reading = |branch: &&mut Branch| branch.slot.is_some() && branch.n_pending() > 1;
+        let any_decoding = self.branches.iter().any(is_decoding);
+        let reading = self.branches.iter_mut().find(is_reading).filter(|_| !(any_decoding && self.has_read));
+        self.has_read = reading.is_some();
+        if let Some(branch) = reading {
+            return branch.advance(room).collect();
+        }
         self.guess();
-        for reading in [false, true] {
-            for branch in &mut self.branches {
-                let Some(slot) = branch.slot.filter(|_| (branch.n_pending() > 1) == reading) else {
-                    continue;
-                };
-                batch.extend(branch.advance(slot, self.shape.batch as usize - batch.len()));
-            }
+        let mut batch = Vec::with_capacity(room);
+        for branch in self.branches.iter_mut().filter(|branch| is_decoding(branch)) {
+            batch.extend(branch.advance(room - batch.len()));
         }
         batch.sort_by_key(|token| (token.slot, token.position));
         batch
@@ -313,15 +327,19 @@ impl<'m> Worker<'m> {
 
     /// Drafts for the branches that are decoding, as far as the batch has room beside a token of each.
     fn guess(&mut self) {
-        if self.shape.drafting == Drafting::Off || !self.forgets_in_part {
+        if self.shape.drafts == Switch::Off || !self.forgets_in_part {
             return;
         }
         let decoding = |branch: &Branch| branch.slot.is_some() && branch.n_pending() == 1;
-        let n_texts = self.branches.iter().filter(|branch| decoding(branch)).count();
+        let mut branches = std::mem::take(&mut self.branches);
+        let n_texts = branches.iter().filter(|branch| decoding(branch)).count();
         let mut room = (self.shape.batch as usize).saturating_sub(n_texts);
-        for branch in self.branches.iter_mut().filter(|branch| decoding(branch)) {
-            room -= branch.guess(&self.drafts, n_texts, room);
+        let forced_pays = self.shape.draft_forced && self.drafts.length(n_texts, Grounds::Forced) > 0;
+        for branch in branches.iter_mut().filter(|branch| decoding(branch)) {
+            let forced = if forced_pays { self.forced(branch) } else { Vec::new() };
+            room -= branch.guess(&forced, &self.drafts, n_texts, room);
         }
+        self.branches = branches;
     }
 
     fn account(&mut self, batch: &[BatchToken], elapsed: Duration) {
