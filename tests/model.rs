@@ -12,6 +12,7 @@ use nightjar::decode::engine::llama::{Options, with_model};
 use nightjar::decode::engine::switch::Switch;
 use nightjar::decode::engine::worker::{Shape, serve};
 use nightjar::decode::engine::{Error, Model};
+use nightjar::decode::profile::Profile;
 use nightjar::prompt::Writer;
 use nightjar::scenario::{Scenario, parse};
 
@@ -43,37 +44,91 @@ fn scenarios() -> Vec<Scenario> {
         .collect()
 }
 
-/// One attempt at the first case of every scenario, decoded by the model.
-fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Vec<Generation> {
+fn profile(settings: &str) -> Arc<Profile> {
     let layer = Layer::file(settings, "test").unwrap();
-    let profile = Arc::new(Config::parse(&[layer], Path::new(".")).unwrap().profile);
+    Arc::new(Config::parse(&[layer], Path::new(".")).unwrap().profile)
+}
+
+/// One attempt at a scenario's first case; its id is its seed, too.
+fn order(
+    id: usize,
+    scenario: &Scenario,
+    is_structured: bool,
+    constraint: Constraint,
+    profile: &Arc<Profile>,
+) -> Order {
+    let messages = Writer::new(scenario).unwrap().write(is_structured, &scenario.cases[0].text).unwrap();
+    Order {
+        id: id as u64,
+        messages,
+        constraint,
+        profile: Arc::clone(profile),
+        seed: id as u64,
+        wants_prompt: true,
+    }
+}
+
+/// What comes of the orders, whose ids count from 0.
+fn answers(model: &mut dyn Model, shape: Shape, orders: Vec<Order>) -> Vec<Generation> {
     let (sender, receiver) = channel();
-    for (index, scenario) in scenarios.iter().enumerate() {
-        let writer = Writer::new(scenario).unwrap();
-        let order = Order {
-            id: index as u64,
-            messages: writer.write(true, &scenario.cases[0].text).unwrap(),
-            constraint: Constraint::Schema(Arc::new(scenario.schema.clone())),
-            profile: Arc::clone(&profile),
-            seed: index as u64,
-            wants_prompt: true,
-        };
+    let mut done: Vec<Option<Generation>> = vec![None; orders.len()];
+    for order in orders {
         sender.send(Request::Attempt(Box::new(order))).unwrap();
     }
     sender.send(Request::Finish).unwrap();
-    let mut done: Vec<Option<Generation>> = vec![None; scenarios.len()];
-    serve(
-        model,
-        Shape { reuse: true, share: true, ..Shape::plain(OPTIONS.slots, OPTIONS.batch) },
-        &receiver,
-        &mut |reply| {
-            if let Reply::Done { id, generation } = reply {
-                done[id as usize] = Some(*generation);
-            }
-        },
-    )
+    serve(model, shape, &receiver, &mut |reply| {
+        if let Reply::Done { id, generation } = reply {
+            done[id as usize] = Some(*generation);
+        }
+    })
     .unwrap();
     done.into_iter().map(|generation| generation.expect("every attempt ends")).collect()
+}
+
+const SHARING: Shape =
+    Shape { reuse: true, share: true, drafts: Switch::Auto, ..Shape::plain(OPTIONS.slots, OPTIONS.batch) };
+
+/// One attempt at the first case of every scenario, decoded by the model.
+fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Vec<Generation> {
+    let profile = profile(settings);
+    let held_to = |scenario: &Scenario| Constraint::Schema(Arc::new(scenario.schema.clone()));
+    let each = scenarios.iter().enumerate();
+    let orders = each.map(|(id, scenario)| order(id, scenario, true, held_to(scenario), &profile));
+    answers(model, SHARING, orders.collect())
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_text_is_the_same_in_company_as_alone() {
+    // llama.cpp computes each token of Q4_1 by itself; of some other formats it computes several together.
+    for path in models().into_iter().filter(|path| path.to_string_lossy().ends_with(".q4_1.gguf")) {
+        let profile = profile("[profiles.greedy]\nmax_tokens = 40");
+        let mut orders = Vec::new();
+        for scenario in &scenarios()[..2] {
+            let schema = Constraint::Schema(Arc::new(scenario.schema.clone()));
+            let asked = [
+                (false, Constraint::Json),
+                (true, Constraint::None),
+                (true, Constraint::Json),
+                (false, schema.clone()),
+                (true, schema),
+            ];
+            for (is_structured, constraint) in asked {
+                orders.push(order(orders.len(), scenario, is_structured, constraint, &profile));
+            }
+        }
+        let (shared, alone) = with_model(&path, OPTIONS, |model| {
+            let shared = answers(model, SHARING, orders.clone());
+            (shared, answers(model, Shape::plain(1, OPTIONS.batch), orders))
+        })
+        .unwrap();
+        for (shared, alone) in shared.iter().zip(&alone) {
+            assert_eq!((&shared.output, shared.finish), (&alone.output, alone.finish));
+        }
+        let n_evaluated = |all: &[Generation]| all.iter().map(|g| g.cost.n_evaluated).sum::<u32>();
+        let (shared, alone) = (n_evaluated(&shared), n_evaluated(&alone));
+        assert!(3 * shared < 2 * alone, "{shared} of {alone} evaluated: five strategies ask two questions");
+    }
 }
 
 /// Hot enough that the free choice is often nonsense, so that masks decide a good part of the text.

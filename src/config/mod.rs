@@ -125,7 +125,7 @@ pub struct Generate {
     pub profile: String,
 }
 
-/// How models are run; nothing here changes which token is chosen, save for the last bits of the logits.
+/// How models are run; nothing here changes which token is chosen, save by how logits are rounded.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Engine {
     /// Sequences in one batch; 0: as many as suit the device.
@@ -138,7 +138,7 @@ pub struct Engine {
     pub reuse_prompts: bool,
     /// Whether attempts with the same prompt are one text until they disagree.
     pub share_texts: bool,
-    /// Whether to guess ahead; auto: where it pays.
+    /// Whether to guess ahead; auto: on a GPU, where it is measured to pay.
     pub drafts: Switch,
     /// Whether text that constraints leave no choice about is guessed, too.
     pub draft_forced: bool,

@@ -17,12 +17,12 @@ pub struct Work {
     pub output_tokens: u64,
     /// Of both, tokens that the model had to evaluate.
     pub evaluated: u64,
-    /// Guesses that were right and were made of what constraints force.
-    pub forced: u64,
     /// Tokens guessed; they are among the evaluated.
     pub drafted: u64,
     /// Of those, chosen.
     pub accepted: u64,
+    /// Of those, guessed because a constraint left no choice.
+    pub forced: u64,
     /// The part that it had not: 0.6 for three tokens in five.
     pub saved: f64,
     /// The model's time, in seconds.

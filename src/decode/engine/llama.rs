@@ -14,8 +14,7 @@ use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::vocab::LlamaVocab;
 use llama_cpp_2::{
-    LlamaBackendDevice, LlamaBackendDeviceType, LogOptions, list_llama_ggml_backend_devices,
-    send_logs_to_tracing,
+    LlamaBackendDeviceType, LogOptions, list_llama_ggml_backend_devices, send_logs_to_tracing,
 };
 use llama_cpp_sys_2::{
     LLAMA_FLASH_ATTN_TYPE_AUTO, LLAMA_FLASH_ATTN_TYPE_DISABLED, LLAMA_FLASH_ATTN_TYPE_ENABLED,
@@ -65,7 +64,7 @@ pub fn with_model<R>(
     let params = LlamaModelParams::default().with_n_gpu_layers(gpu_layers);
     let model = LlamaModel::load_from_file(&backend, path, &params).map_err(|e| load(e.to_string()))?;
     let context_size = options.context.min(model.n_ctx_train());
-    let device = device(options, backend.supports_gpu_offload());
+    let device = device(options.gpu_layers);
     let slots = match options.slots {
         0 => device.slots(kv_bytes(&model) * u64::from(context_size)).min(options.batch),
         n => n,
@@ -93,28 +92,28 @@ pub fn with_model<R>(
     Ok(run(&mut llama))
 }
 
-/// On a GPU llama.cpp knows best. On a processor its kernel for texts that go on by one token adds up values in 16 bits,
-/// so that a text comes out differently in another batch, and is no faster than the plain one.
+/// On a processor llama.cpp's kernel for texts that go on by one token keeps sums in 16 bits, so that a text comes out
+/// differently in another batch, and is no faster than the plain one. On a GPU llama.cpp knows best.
 fn flash_attention(switch: Switch, device: Device) -> llama_flash_attn_type {
-    match switch {
+    match switch.only_if(device.is_gpu) {
         Switch::Off => LLAMA_FLASH_ATTN_TYPE_DISABLED,
+        Switch::Auto => LLAMA_FLASH_ATTN_TYPE_AUTO,
         Switch::On => LLAMA_FLASH_ATTN_TYPE_ENABLED,
-        Switch::Auto if device.is_gpu => LLAMA_FLASH_ATTN_TYPE_AUTO,
-        Switch::Auto => LLAMA_FLASH_ATTN_TYPE_DISABLED,
     }
 }
 
 /// What the model's layers are on: the first GPU, where there is one to be used.
-fn device(options: Options, has_gpu: bool) -> Device {
+fn device(gpu_layers: i32) -> Device {
+    use LlamaBackendDeviceType::{Cpu, Gpu, IntegratedGpu};
+
     let devices = list_llama_ggml_backend_devices();
-    let is_gpu = |device: &&LlamaBackendDevice| {
-        matches!(device.device_type, LlamaBackendDeviceType::Gpu | LlamaBackendDeviceType::IntegratedGpu)
+    let memory = |types: &[LlamaBackendDeviceType]| {
+        let device = devices.iter().find(|device| types.contains(&device.device_type));
+        device.map(|device| device.memory_free as u64)
     };
-    let gpu = devices.iter().find(is_gpu).filter(|_| has_gpu && options.gpu_layers != 0);
-    let memory = |device: &LlamaBackendDevice| device.memory_free as u64;
-    match gpu {
-        Some(gpu) => Device { is_gpu: true, memory: memory(gpu) },
-        None => Device { is_gpu: false, memory: devices.iter().map(memory).max().unwrap_or(0) },
+    match memory(&[Gpu, IntegratedGpu]).filter(|_| gpu_layers != 0) {
+        Some(memory) => Device { is_gpu: true, memory },
+        None => Device { is_gpu: false, memory: memory(&[Cpu]).unwrap_or(0) },
     }
 }
 
@@ -124,7 +123,9 @@ fn kv_bytes(model: &LlamaModel) -> u64 {
     let written = model.meta_val_str(&format!("{architecture}.attention.key_length"));
     let head = written.ok().and_then(|length| length.parse().ok());
     let head = head.unwrap_or_else(|| model.n_embd() as u64 / u64::from(model.n_head().max(1)));
-    u64::from(model.n_layer()) * u64::from(model.n_head_kv()) * head * 2 * 2
+    // The number is the first layer's, which has none in some models.
+    let n_heads = if model.n_head_kv() > 0 { model.n_head_kv() } else { model.n_head() };
+    u64::from(model.n_layer()) * u64::from(n_heads) * head * 2 * 2
 }
 
 fn thread_count(threads: u32) -> i32 {

@@ -33,7 +33,7 @@ pub struct BatchToken {
     pub wants_logits: bool,
 }
 
-/// What a model says of itself.
+/// What a model says of itself, and how it has been loaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
     /// The chat template, when there is one.

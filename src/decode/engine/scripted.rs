@@ -1,7 +1,8 @@
 //! A model without weights: it says what a script says. For tests of everything above the model, with the rules of
 //! llama.cpp's batches enforced.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::{BatchToken, Card, Error, Model, Slot};
@@ -23,8 +24,11 @@ pub struct ScriptedModel {
     pub n_evaluated: usize,
     /// How often a slot was copied.
     pub n_copies: usize,
-    /// How often several tokens of one slot were evaluated with tokens of another.
-    pub n_mixed: usize,
+    /// The batches: of how many slots, and how many tokens.
+    pub batches: Vec<(usize, usize)>,
+    /// For every text that a slot has held, by its hash, whether its last token was evaluated alone: as the only one of
+    /// its slot in its batch. llama.cpp rounds the two ways differently.
+    pub alone: HashMap<u64, bool>,
 }
 
 impl ScriptedModel {
@@ -39,8 +43,18 @@ impl ScriptedModel {
             forgets_in_part: true,
             n_evaluated: 0,
             n_copies: 0,
-            n_mixed: 0,
+            batches: Vec::new(),
+            alone: HashMap::new(),
         }
+    }
+}
+
+impl ScriptedModel {
+    /// The same as if on a GPU, or not.
+    #[must_use]
+    pub fn on_gpu(mut self, on_gpu: bool) -> Self {
+        self.card.on_gpu = on_gpu;
+        self
     }
 }
 
@@ -96,8 +110,14 @@ impl Model for ScriptedModel {
             }
         }
         self.n_evaluated += batch.len();
-        let slots: HashSet<Slot> = batch.iter().map(|entry| entry.slot).collect();
-        self.n_mixed += usize::from(slots.len() > 1 && slots.len() < batch.len());
+        let mut each: HashMap<Slot, usize> = HashMap::new();
+        batch.iter().for_each(|entry| *each.entry(entry.slot).or_default() += 1);
+        for entry in batch {
+            let mut hasher = DefaultHasher::new();
+            self.slots[&entry.slot][..=entry.position as usize].hash(&mut hasher);
+            self.alone.insert(hasher.finish(), each[&entry.slot] == 1);
+        }
+        self.batches.push((each.len(), batch.len()));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Off, on, or where it pays.
+//! Off, on, or where it suits the device.
 
 use std::str::FromStr;
 
@@ -10,13 +10,19 @@ use serde::{Deserialize, Serialize};
 pub enum Switch {
     /// Never.
     Off,
-    /// Where it pays.
+    /// Where it suits the device.
     Auto,
     /// Always.
     On,
 }
 
 impl Switch {
+    /// What is left to decide once it is known whether `auto` may be on at all.
+    #[must_use]
+    pub fn only_if(self, suits: bool) -> Self {
+        if self == Self::Auto && !suits { Self::Off } else { self }
+    }
+
     /// The name in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -66,14 +66,17 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, ours: &Tally, theirs: 
 
 fn measured(arguments: &Arguments, config: &Config, length: u32) -> Result<Speed> {
     let options = Options {
-        slots: arguments.slots,
+        slots: config.engine.slots,
         batch: config.engine.batch,
         context: arguments.context,
         threads: config.engine.threads,
         flash_attention: config.engine.flash_attention,
         gpu_layers: config.engine.gpu_layers,
     };
-    with_model(&arguments.model, options, |model| measure(model, arguments.slots, length))?
+    with_model(&arguments.model, options, |model| {
+        let slots = model.card().slots;
+        measure(model, slots, length)
+    })?
 }
 
 fn measure(model: &mut dyn Model, slots: u32, length: u32) -> Result<Speed> {

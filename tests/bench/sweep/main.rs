@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     #[arg(long, required_unless_present = "same")]
     server: Option<PathBuf>,
     /// Compare texts instead, of attempts that share their work and of attempts alone in one slot
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["server", "texts", "rounds"])]
     same: bool,
     /// The model, a GGUF file
     #[arg(long)]

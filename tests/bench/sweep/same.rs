@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use nightjar::config::Config;
 use nightjar::decode::engine::frames::{Generation, Order, Reply, Request};
 use nightjar::decode::engine::llama::{Options, with_model};
@@ -59,7 +59,7 @@ impl Model for Recorder<'_> {
     }
 }
 
-/// Where two texts of one attempt part.
+/// Where two texts of one attempt part, as far as texts tell: the same text in other tokens counts as the same.
 struct Parting {
     /// Tokens that are the same.
     n_same: usize,
@@ -71,8 +71,12 @@ struct Parting {
 
 /// Runs the sweep both ways, and prints what differs.
 pub(crate) fn run(arguments: &Arguments, config: &Config, asked: &[Asked]) -> Result<()> {
+    ensure!(
+        config.profile.temperature == 0.0,
+        "logits are compared, and above temperature 0 they do not choose"
+    );
     let shared = Shape {
-        slots: arguments.slots,
+        slots: 1,
         batch: config.engine.batch,
         reuse: config.engine.reuse_prompts,
         share: config.engine.share_texts,
@@ -81,25 +85,29 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, asked: &[Asked]) -> Re
     };
     let plain = Shape::plain(1, config.engine.batch);
     let all: Vec<&Asked> = asked.iter().collect();
-    let with = loaded(arguments, config, shared.slots, |model| answers(model, config, shared, &all))??;
-    let (alone, partings) = loaded(arguments, config, 1, |model| -> Result<_> {
+    let with = loaded(arguments, config, config.engine.slots, |model| {
+        let slots = model.card().slots;
+        answers(model, config, Shape { slots, ..shared }, &all)
+    })??;
+    let (ended, partings) = loaded(arguments, config, 1, |model| -> Result<_> {
         let alone = answers(model, config, plain, &all)?;
         let mut partings = Vec::new();
         for (index, (alone, with)) in alone.iter().zip(&with).enumerate() {
-            if alone.output != with.output {
+            if alone.output != with.output || alone.finish != with.finish {
                 partings.push((index, parting(model, config, plain, all[index], &with.output)?));
             }
         }
         Ok((alone, partings))
     })??;
     let n_different = partings.len();
-    println!("{} of {} texts are the same", alone.len() - n_different, alone.len());
+    println!("{} of {} texts are the same", ended.len() - n_different, ended.len());
     println!(
-        "\n| attempt | strategy | tokens before | gap of logits | alone | shared |\n|--:|---|--:|--:|---|---|"
+        "\n| attempt | strategy | tokens before | gap of logits | alone | shared | ends |\n|--:|---|--:|--:|---|---|---|"
     );
-    for (index, Parting { n_same, gap, choices: [alone, with] }) in partings {
+    for (index, Parting { n_same, gap, choices: [one, other] }) in partings {
         let strategy = asked[index].attempt.strategy;
-        println!("| {index} | {strategy} | {n_same} | {gap:.4} | `{alone:?}` | `{with:?}` |");
+        let ends = [&ended[index], &with[index]].map(|generation| generation.finish.as_str()).join(", ");
+        println!("| {index} | {strategy} | {n_same} | {gap:.4} | `{one:?}` | `{other:?}` | {ends} |");
     }
     Ok(())
 }

@@ -19,10 +19,8 @@ pub(super) struct Branch {
     n_evaluated: usize,
     /// `None` until the branch has a place in the KV cache.
     pub(super) slot: Option<Slot>,
-    /// Guessed to follow; evaluated with the newest token, to be confirmed or taken back.
-    draft: Vec<TokenId>,
-    /// What the draft was made of.
-    grounds: Grounds,
+    /// Guessed to follow, and why; evaluated with the newest token, to be confirmed or taken back.
+    draft: Option<(Grounds, Vec<TokenId>)>,
     /// Never empty. Work is on the first one's account, since it would be needed for that one alone as well.
     pub(super) seats: Vec<Seat>,
 }
@@ -36,8 +34,7 @@ impl Branch {
             tokens: prompt,
             n_evaluated: 0,
             slot: None,
-            draft: Vec::new(),
-            grounds: Grounds::Forced,
+            draft: None,
             seats,
         }
     }
@@ -55,6 +52,23 @@ impl Branch {
     /// How many tokens are still to be evaluated.
     pub(super) fn n_pending(&self) -> usize {
         self.tokens.len() - self.n_evaluated
+    }
+
+    /// Whether some of its prompt is to be evaluated next: as much at once as a batch holds.
+    pub(super) fn is_reading(&self) -> bool {
+        self.slot.is_some() && self.n_evaluated < self.n_prompt
+    }
+
+    /// Whether something chosen is to be evaluated next: one token in a turn, the second time too, where its history was
+    /// lost. llama.cpp sums up several tokens of a text in another order than one.
+    pub(super) fn is_decoding(&self) -> bool {
+        self.slot.is_some() && self.n_evaluated >= self.n_prompt
+    }
+
+    /// How many of so many tokens that a slot holds to keep. Prompts are read in company: where all but one of its tokens
+    /// are there, two are read.
+    pub(super) fn n_usable(&self, n_held: usize) -> usize {
+        if n_held + 1 == self.n_prompt { n_held.saturating_sub(1) } else { n_held }
     }
 
     /// Moves into a slot that holds the first `n_kept` tokens.
@@ -84,25 +98,27 @@ impl Branch {
         };
         let Some((grounds, follows)) = guess else { return 0 };
         let room = room.min(self.longest - self.tokens.len()).min(follows.len());
-        self.draft = follows[..drafts.length(n_texts, grounds).min(room)].to_vec();
-        self.grounds = grounds;
-        self.draft.len()
+        let n_drafted = drafts.length(n_texts, grounds).min(room);
+        self.draft = (n_drafted > 0).then(|| (grounds, follows[..n_drafted].to_vec()));
+        n_drafted
     }
 
-    /// The next of its tokens to evaluate and then the draft, at most `room` in all; none where it has no slot.
-    pub(super) fn advance(&mut self, room: usize) -> impl Iterator<Item = BatchToken> {
-        let (slot, room) = self.slot.map_or((Slot(0), 0), |slot| (slot, room));
+    /// What of it to evaluate next, in its slot: some of the prompt, or one token and the draft; at most `room`.
+    pub(super) fn advance(&mut self, slot: Slot, room: usize) -> impl Iterator<Item = BatchToken> {
         let from = self.n_evaluated;
-        self.n_evaluated = self.tokens.len().min(from + room);
-        self.draft.truncate(from + room - self.n_evaluated);
+        let until = self.n_prompt.max(from + 1);
+        // No single token of a prompt is left for the next turn.
+        let room = if from < self.n_prompt && until - from == room + 1 { room - 1 } else { room };
+        self.n_evaluated = until.min(from + room);
+        let draft = self.draft.as_ref().map_or(&[][..], |(_, draft)| draft);
         let last = self.tokens.len() - 1;
         let n_of_prompt = self.n_evaluated.min(self.n_prompt).saturating_sub(from) as u32;
         let cost = &mut self.seats[0].sequence.cost;
-        cost.n_evaluated += (self.n_evaluated - from + self.draft.len()) as u32;
-        cost.n_drafted += self.draft.len() as u32;
+        cost.n_evaluated += (self.n_evaluated - from + draft.len()) as u32;
+        cost.n_drafted += draft.len() as u32;
         // What a fork has to evaluate again is not taken off twice.
         cost.n_reused = cost.n_reused.saturating_sub(n_of_prompt);
-        let tokens = self.tokens[from..self.n_evaluated].iter().chain(&self.draft);
+        let tokens = self.tokens[from..self.n_evaluated].iter().chain(draft);
         tokens.zip(from..).map(move |(&token, position)| BatchToken {
             slot,
             token,
@@ -113,12 +129,14 @@ impl Branch {
 
     /// Counts the tokens of the draft that have been chosen as evaluated; true when the next choice can be made at once.
     pub(super) fn confirm(&mut self, n_right: &mut usize) -> bool {
-        while self.n_pending() > 0 && self.draft.get(*n_right) == self.tokens.get(self.n_evaluated) {
+        let Some((grounds, draft)) = &self.draft else { return false };
+        while self.n_evaluated < self.tokens.len() && draft.get(*n_right) == self.tokens.get(self.n_evaluated)
+        {
             self.n_evaluated += 1;
             *n_right += 1;
             if let Some(seat) = self.seats.first_mut() {
                 seat.sequence.cost.n_accepted += 1;
-                seat.sequence.cost.n_forced += u32::from(self.grounds == Grounds::Forced);
+                seat.sequence.cost.n_forced += u32::from(*grounds == Grounds::Forced);
             }
         }
         self.n_pending() == 0 && *n_right > 0
@@ -126,8 +144,7 @@ impl Branch {
 
     /// Drops what is left of the draft; what it was made of, and its length.
     pub(super) fn drop_draft(&mut self) -> Option<(Grounds, usize)> {
-        let n_drafted = mem::take(&mut self.draft).len();
-        (n_drafted > 0).then_some((self.grounds, n_drafted))
+        self.draft.take().map(|(grounds, draft)| (grounds, draft.len()))
     }
 
     /// Puts model time on the account.
@@ -150,16 +167,7 @@ impl Branch {
         let forks = groups.map(|(token, seats)| {
             let tokens = self.tokens.iter().copied().chain([token]).collect();
             let (n_prompt, longest) = (self.n_prompt, self.longest);
-            Self {
-                tokens,
-                n_prompt,
-                longest,
-                n_evaluated: 0,
-                slot: None,
-                draft: Vec::new(),
-                grounds: Grounds::Forced,
-                seats,
-            }
+            Self { tokens, n_prompt, longest, n_evaluated: 0, slot: None, draft: None, seats }
         });
         let forks = forks.collect();
         if let Some((token, seats)) = first {

@@ -3,8 +3,8 @@
 use crate::decode::engine::Slot;
 use crate::decode::vocab::TokenId;
 
-/// Tokens that a copy has to save to be worth it. llama.cpp copies a slot's whole buffer, which took as long as
-/// evaluating about five tokens (`SmolLM2`, 2048 cells, two cores); a batch is cut for less than that many, too.
+/// Tokens of a prompt that a copy has to save to be worth it. llama.cpp copies a slot's whole buffer, which took as long
+/// as evaluating about five tokens (`SmolLM2`, 2048 cells, two cores), and makes a slot's earlier text unusable.
 pub(super) const COPY_WORTH: usize = 16;
 
 /// One slot's part of the KV cache.
@@ -44,9 +44,15 @@ impl Cells {
     /// The free slot for this text: the one that holds most of its beginning; or, where a taken slot holds more, the one
     /// that has been free for longest, to be written over with a copy. `None` when no slot is free.
     ///
-    /// The last token of a text always has to be evaluated, since its logits are needed.
-    /// A model that cannot forget in part can only go on from a slot of which all is wanted.
-    pub(super) fn place(&self, text: &[TokenId], reuse: bool, forgets_in_part: bool) -> Option<Place> {
+    /// The last token of a text always has to be evaluated, since its logits are needed. A copy is made for more than
+    /// `worth` tokens. A model that cannot forget in part can only go on from a slot of which all is wanted.
+    pub(super) fn place(
+        &self,
+        text: &[TokenId],
+        reuse: bool,
+        worth: usize,
+        forgets_in_part: bool,
+    ) -> Option<Place> {
         let known = &text[..text.len() - 1];
         let held = |slot: &Slot| {
             let tokens = &self.held(*slot).tokens;
@@ -59,7 +65,7 @@ impl Cells {
         let fullest = free.into_iter().map(|slot| (held(&slot), slot));
         let (n_kept, slot) = fullest.reduce(|a, b| self.better(a, b))?;
         match taken.into_iter().map(|slot| (held(&slot), slot)).max() {
-            Some((n_more, source)) if n_more > n_kept + COPY_WORTH => {
+            Some((n_more, source)) if n_more > n_kept + worth => {
                 Some(Place { slot: oldest, source: Some(source), n_kept: n_more })
             }
             _ => Some(Place { slot, source: None, n_kept }),

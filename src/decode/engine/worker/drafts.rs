@@ -17,6 +17,9 @@ const SEEN_AT_LEAST: usize = 2;
 /// What a turn's measurement keeps of its weight with each later one: a third is left after 50.
 const MEMORY: f64 = 0.98;
 
+/// So many turns after the last draft one is made all the same: what pays changes with the texts and their number.
+const LOOK_AGAIN: u32 = 100;
+
 /// What a draft was made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grounds {
@@ -35,9 +38,6 @@ impl Grounds {
         }
     }
 }
-
-/// So many turns after the last draft one is made all the same: what pays changes with the texts and their number.
-const LOOK_AGAIN: u32 = 100;
 
 /// What is known about the price of a token in the batch, and about the worth of a guess.
 #[derive(Debug)]

@@ -113,9 +113,7 @@ impl<'m> Worker<'m> {
     fn new(model: &'m mut dyn Model, mut shape: Shape) -> Self {
         // A processor gains little (a token more costs it nearly what it costs to decode it later), and llama.cpp sums up
         // several tokens of a text in another order than one: in a sample, 5 of 20 texts went another way in the end.
-        if shape.drafts == Switch::Auto && !model.card().on_gpu {
-            shape.drafts = Switch::Off;
-        }
+        shape.drafts = shape.drafts.only_if(model.card().on_gpu);
         Self {
             model,
             shape,
@@ -275,9 +273,14 @@ impl<'m> Worker<'m> {
                 continue;
             }
             let reuse = self.shape.reuse || branch.has_begun();
-            let Some(place) = self.cells.place(&branch.tokens, reuse, self.forgets_in_part) else {
+            // What was chosen is read again one token a turn.
+            let worth = if branch.has_begun() { 0 } else { COPY_WORTH };
+            let Some(mut place) = self.cells.place(&branch.tokens, reuse, worth, self.forgets_in_part) else {
                 return Ok(());
             };
+            if self.forgets_in_part {
+                place.n_kept = branch.n_usable(place.n_kept);
+            }
             let promised = if reuse && self.forgets_in_part { self.promised(&branch.tokens) } else { 0 };
             if promised > place.n_kept + COPY_WORTH {
                 continue;
@@ -308,18 +311,19 @@ impl<'m> Worker<'m> {
     /// would part a batch of both as well: into one token of each text, and the rest of the prompt.
     fn batch(&mut self) -> Vec<BatchToken> {
         let room = self.shape.batch as usize;
-        let is_decoding = |branch: &Branch| branch.slot.is_some() && branch.n_pending() == 1;
-        let is_reading = |branch: &&mut Branch| branch.slot.is_some() && branch.n_pending() > 1;
-        let any_decoding = self.branches.iter().any(is_decoding);
-        let reading = self.branches.iter_mut().find(is_reading).filter(|_| !(any_decoding && self.has_read));
+        let any_decoding = self.branches.iter().any(Branch::is_decoding);
+        let reading = self.branches.iter_mut().find(|branch| branch.is_reading());
+        let reading = reading.filter(|_| !(any_decoding && self.has_read));
         self.has_read = reading.is_some();
-        if let Some(branch) = reading {
-            return branch.advance(room).collect();
+        if let Some((branch, slot)) = reading.and_then(|branch| branch.slot.map(|slot| (branch, slot))) {
+            return branch.advance(slot, room).collect();
         }
         self.guess();
         let mut batch = Vec::with_capacity(room);
-        for branch in self.branches.iter_mut().filter(|branch| is_decoding(branch)) {
-            batch.extend(branch.advance(room - batch.len()));
+        for branch in self.branches.iter_mut().filter(|branch| branch.is_decoding()) {
+            if let Some(slot) = branch.slot {
+                batch.extend(branch.advance(slot, room - batch.len()));
+            }
         }
         batch.sort_by_key(|token| (token.slot, token.position));
         batch
@@ -330,12 +334,11 @@ impl<'m> Worker<'m> {
         if self.shape.drafts == Switch::Off || !self.forgets_in_part {
             return;
         }
-        let decoding = |branch: &Branch| branch.slot.is_some() && branch.n_pending() == 1;
         let mut branches = std::mem::take(&mut self.branches);
-        let n_texts = branches.iter().filter(|branch| decoding(branch)).count();
+        let n_texts = branches.iter().filter(|branch| branch.is_decoding()).count();
         let mut room = (self.shape.batch as usize).saturating_sub(n_texts);
         let forced_pays = self.shape.draft_forced && self.drafts.length(n_texts, Grounds::Forced) > 0;
-        for branch in branches.iter_mut().filter(|branch| decoding(branch)) {
+        for branch in branches.iter_mut().filter(|branch| branch.is_decoding() && branch.n_pending() == 1) {
             let forced = if forced_pays { self.forced(branch) } else { Vec::new() };
             room -= branch.guess(&forced, &self.drafts, n_texts, room);
         }
