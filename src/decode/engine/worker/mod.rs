@@ -5,6 +5,7 @@
 //! that has a slot of the KV cache ([`Cells`]) takes part in the batch. A turn: place the branches that have no slot,
 //! evaluate a batch, let every attempt choose, split the branches whose attempts disagree.
 
+mod batch;
 mod branch;
 mod cells;
 mod choices;
@@ -25,7 +26,7 @@ use crate::decode::sequence::Sequence;
 use crate::decode::vocab::TokenId;
 use branch::Branch;
 use cells::{COPY_WORTH, Cells, in_common};
-use drafts::{Drafts, Grounds};
+use drafts::Drafts;
 pub use seat::prompt_text;
 use seat::{Prompt, Seat, constraint_key, refusal};
 
@@ -302,47 +303,6 @@ impl<'m> Worker<'m> {
         let reading = self.branches.iter().filter(|branch| branch.slot.is_some() && branch.n_pending() > 1);
         let known = &text[..text.len() - 1];
         reading.map(|branch| in_common(&branch.tokens, known)).max().unwrap_or(0)
-    }
-
-    /// A token of every decoding branch, or as much of one prompt as fits; in turn where there is both.
-    ///
-    /// In the order of the slots, since llama.cpp evaluates together only what stands in slots that follow one another
-    /// (eight branches took 176 ms a turn in the order in which they began, 114 ms in this one: `SmolLM2`, two cores). It
-    /// would part a batch of both as well: into one token of each text, and the rest of the prompt.
-    fn batch(&mut self) -> Vec<BatchToken> {
-        let room = self.shape.batch as usize;
-        let any_decoding = self.branches.iter().any(Branch::is_decoding);
-        let reading = self.branches.iter_mut().find(|branch| branch.is_reading());
-        let reading = reading.filter(|_| !(any_decoding && self.has_read));
-        self.has_read = reading.is_some();
-        if let Some((branch, slot)) = reading.and_then(|branch| branch.slot.map(|slot| (branch, slot))) {
-            return branch.advance(slot, room).collect();
-        }
-        self.guess();
-        let mut batch = Vec::with_capacity(room);
-        for branch in self.branches.iter_mut().filter(|branch| branch.is_decoding()) {
-            if let Some(slot) = branch.slot {
-                batch.extend(branch.advance(slot, room - batch.len()));
-            }
-        }
-        batch.sort_by_key(|token| (token.slot, token.position));
-        batch
-    }
-
-    /// Drafts for the branches that are decoding, as far as the batch has room beside a token of each.
-    fn guess(&mut self) {
-        if self.shape.drafts == Switch::Off || !self.forgets_in_part {
-            return;
-        }
-        let mut branches = std::mem::take(&mut self.branches);
-        let n_texts = branches.iter().filter(|branch| branch.is_decoding()).count();
-        let mut room = (self.shape.batch as usize).saturating_sub(n_texts);
-        let forced_pays = self.shape.draft_forced && self.drafts.length(n_texts, Grounds::Forced) > 0;
-        for branch in branches.iter_mut().filter(|branch| branch.is_decoding() && branch.n_pending() == 1) {
-            let forced = if forced_pays { self.forced(branch) } else { Vec::new() };
-            room -= branch.guess(&forced, &self.drafts, n_texts, room);
-        }
-        self.branches = branches;
     }
 
     fn account(&mut self, batch: &[BatchToken], elapsed: Duration) {
