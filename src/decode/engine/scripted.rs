@@ -111,7 +111,9 @@ impl Model for ScriptedModel {
         }
         self.n_evaluated += batch.len();
         let mut each: HashMap<Slot, usize> = HashMap::new();
-        batch.iter().for_each(|entry| *each.entry(entry.slot).or_default() += 1);
+        for entry in batch {
+            *each.entry(entry.slot).or_default() += 1;
+        }
         for entry in batch {
             let mut hasher = DefaultHasher::new();
             self.slots[&entry.slot][..=entry.position as usize].hash(&mut hasher);
