@@ -4,11 +4,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use nightjar::config::Config;
-use nightjar::decode::engine::llama::{Options, with_model};
 use nightjar::decode::engine::{BatchToken, Model, Slot};
 use nightjar::decode::vocab::TokenId;
 
-use super::{Arguments, Tally};
+use super::{Arguments, Tally, loaded};
 
 /// Turns that a figure is the mean of.
 const TURNS: u32 = 12;
@@ -65,15 +64,7 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, ours: &Tally, theirs: 
 }
 
 fn measured(arguments: &Arguments, config: &Config, length: u32) -> Result<Speed> {
-    let options = Options {
-        slots: config.engine.slots,
-        batch: config.engine.batch,
-        context: arguments.context,
-        threads: config.engine.threads,
-        flash_attention: config.engine.flash_attention,
-        gpu_layers: config.engine.gpu_layers,
-    };
-    with_model(&arguments.model, options, |model| {
+    loaded(arguments, config, config.engine.slots, |model| {
         let slots = model.card().slots;
         measure(model, slots, length)
     })?

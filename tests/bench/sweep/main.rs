@@ -15,9 +15,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use nightjar::config::{Config, Layer};
-use nightjar::decode::engine::Card;
 use nightjar::decode::engine::llama::{Options, with_model};
 use nightjar::decode::engine::worker::prompt_text;
+use nightjar::decode::engine::{Card, Model};
 use nightjar::plan::{self, Attempt, Contestant, Subject, Sweep};
 use nightjar::scenario::{Strategy, parse};
 use nightjar::store::{CaseId, ModelId, RevisionId};
@@ -107,15 +107,7 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let files = cut(&arguments, folder.path())?;
     let config = configuration(&arguments, folder.path())?;
-    let options = Options {
-        slots: 1,
-        batch: 64,
-        context: 512,
-        threads: 0,
-        flash_attention: config.engine.flash_attention,
-        gpu_layers: config.engine.gpu_layers,
-    };
-    let card = with_model(&arguments.model, options, |model| model.card().clone())?;
+    let card = loaded(&arguments, &config, 1, |model| model.card().clone())?;
     let asked = asked(&files, &config, &card)?;
     println!("{} attempts, at most {} tokens each\n", asked.len(), arguments.max_tokens);
     let Some(server) = arguments.server.as_ref().filter(|_| !arguments.same) else {
@@ -146,6 +138,24 @@ fn main() -> Result<()> {
         our.seconds / their.seconds
     );
     if arguments.no_limit { Ok(()) } else { limit::run(&arguments, &config, our, their) }
+}
+
+/// Lends the model, loaded as the configuration says but for the slots.
+pub(crate) fn loaded<R>(
+    arguments: &Arguments,
+    config: &Config,
+    slots: u32,
+    run: impl FnOnce(&mut dyn Model) -> R,
+) -> Result<R> {
+    let options = Options {
+        slots,
+        batch: config.engine.batch,
+        context: arguments.context,
+        threads: config.engine.threads,
+        flash_attention: config.engine.flash_attention,
+        gpu_layers: config.engine.gpu_layers,
+    };
+    Ok(with_model(&arguments.model, options, run)?)
 }
 
 /// The scenario files with their first cases only.

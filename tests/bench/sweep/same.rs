@@ -7,12 +7,11 @@ use std::sync::mpsc::channel;
 use anyhow::{Context, Result, ensure};
 use nightjar::config::Config;
 use nightjar::decode::engine::frames::{Generation, Order, Reply, Request};
-use nightjar::decode::engine::llama::{Options, with_model};
 use nightjar::decode::engine::worker::{Shape, serve};
 use nightjar::decode::engine::{BatchToken, Card, Error, Model, Slot};
 use nightjar::decode::vocab::{TokenId, Vocab};
 
-use super::{Arguments, Asked};
+use super::{Arguments, Asked, loaded};
 
 /// A model in one plain slot that keeps what it was fed after the prompt, and all logits that were asked for.
 struct Recorder<'m> {
@@ -110,23 +109,6 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, asked: &[Asked]) -> Re
         println!("| {index} | {strategy} | {n_same} | {gap:.4} | `{one:?}` | `{other:?}` | {ends} |");
     }
     Ok(())
-}
-
-fn loaded<R>(
-    arguments: &Arguments,
-    config: &Config,
-    slots: u32,
-    run: impl FnOnce(&mut dyn Model) -> R,
-) -> Result<R> {
-    let options = Options {
-        slots,
-        batch: config.engine.batch,
-        context: arguments.context,
-        threads: config.engine.threads,
-        flash_attention: config.engine.flash_attention,
-        gpu_layers: config.engine.gpu_layers,
-    };
-    Ok(with_model(&arguments.model, options, run)?)
 }
 
 /// What each attempt comes to.
