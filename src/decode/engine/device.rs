@@ -1,4 +1,6 @@
-//! How many texts suit a device. Knows no llama.cpp.
+//! What suits a device. Knows no llama.cpp.
+
+use super::switch::Switch;
 
 /// With more texts than this a batch takes a processor as much longer as it has more tokens: `SmolLM2` on two cores made
 /// 125, 137 and 137 tokens a second of 8, 16 and 32 texts.
@@ -23,6 +25,14 @@ impl Device {
         let (most, memory) =
             if self.is_gpu { (ON_A_GPU, self.memory / 2) } else { (ON_A_PROCESSOR, self.memory / 4) };
         (memory / slot_bytes.max(1)).clamp(1, most) as u32
+    }
+
+    /// Whether attention is to be computed piece by piece; `Auto` leaves that to llama.cpp, which on a GPU knows best. On
+    /// a processor its kernel for texts that go on by one token keeps sums in 16 bits, so that a text comes out
+    /// differently in another batch, and is no faster than the plain one.
+    #[must_use]
+    pub fn flash_attention(self, switch: Switch) -> Switch {
+        switch.only_if(self.is_gpu)
     }
 }
 

@@ -77,7 +77,7 @@ pub fn with_model<R>(
         .with_n_ubatch(options.batch)
         .with_n_threads(threads)
         .with_n_threads_batch(threads)
-        .with_flash_attention_policy(flash_attention(options.flash_attention, device));
+        .with_flash_attention_policy(flash_attention(device.flash_attention(options.flash_attention)));
     let context = model.new_context(&backend, params).map_err(|e| load(e.to_string()))?;
     let vocab = Arc::new(read_vocab(&model.vocab()));
     let card = Card { context: context_size, slots, on_gpu: device.is_gpu, ..read_card(&model) };
@@ -92,10 +92,8 @@ pub fn with_model<R>(
     Ok(run(&mut llama))
 }
 
-/// On a processor llama.cpp's kernel for texts that go on by one token keeps sums in 16 bits, so that a text comes out
-/// differently in another batch, and is no faster than the plain one. On a GPU llama.cpp knows best.
-fn flash_attention(switch: Switch, device: Device) -> llama_flash_attn_type {
-    match switch.only_if(device.is_gpu) {
+fn flash_attention(switch: Switch) -> llama_flash_attn_type {
+    match switch {
         Switch::Off => LLAMA_FLASH_ATTN_TYPE_DISABLED,
         Switch::Auto => LLAMA_FLASH_ATTN_TYPE_AUTO,
         Switch::On => LLAMA_FLASH_ATTN_TYPE_ENABLED,
