@@ -85,8 +85,13 @@ fn answers(model: &mut dyn Model, shape: Shape, orders: Vec<Order>) -> Vec<Gener
     done.into_iter().map(|generation| generation.expect("every attempt ends")).collect()
 }
 
-const SHARING: Shape =
-    Shape { reuse: true, share: true, drafts: Switch::Auto, ..Shape::plain(OPTIONS.slots, OPTIONS.batch) };
+const SHARING: Shape = Shape {
+    reuse: true,
+    share: true,
+    drafts: Switch::Auto,
+    part_lengths: true,
+    ..Shape::plain(OPTIONS.slots, OPTIONS.batch)
+};
 
 /// One attempt at the first case of every scenario, decoded by the model.
 fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Vec<Generation> {

@@ -244,6 +244,9 @@ pub struct Worker {
     /// Whether forced text is guessed, too
     #[arg(long, action = clap::ArgAction::Set)]
     pub draft_forced: bool,
+    /// Whether short texts are evaluated apart from long ones
+    #[arg(long, action = clap::ArgAction::Set)]
+    pub part_lengths: bool,
     /// Whether attention is computed piece by piece: off, auto or on
     #[arg(long)]
     pub flash_attention: Switch,

@@ -77,6 +77,7 @@ pub fn run(arguments: &super::args::Worker) -> anyhow::Result<()> {
             share: arguments.share,
             drafts: arguments.drafts,
             draft_forced: arguments.draft_forced,
+            part_lengths: arguments.part_lengths,
         };
         serve(model, shape, &requests, &mut |reply| emit(&reply))
     });

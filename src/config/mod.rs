@@ -142,6 +142,8 @@ pub struct Engine {
     pub drafts: Switch,
     /// Whether text that constraints leave no choice about is guessed, too.
     pub draft_forced: bool,
+    /// Whether short texts are evaluated apart from long ones, where attention costs each as much as the longest.
+    pub part_lengths: bool,
     /// Whether attention is computed piece by piece; auto: where llama.cpp runs on a GPU.
     pub flash_attention: Switch,
     /// Layers on the GPU; -1: all.

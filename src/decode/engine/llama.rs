@@ -23,8 +23,11 @@ use llama_cpp_sys_2::{
 
 use super::device::Device;
 use super::switch::Switch;
-use super::{BatchToken, Card, Error, Model, Slot};
+use super::{BatchToken, Card, Error, Model, Reading, Slot};
 use crate::decode::vocab::{Token, TokenId, TokenKind, Vocab};
+
+/// llama.cpp computes attention over a multiple of so many tokens.
+const STEP: u32 = 256;
 
 /// How to load and run a model.
 #[derive(Debug, Clone, Copy)]
@@ -66,10 +69,11 @@ pub fn with_model<R>(
     let context_size = options.context.min(model.n_ctx_train());
     let device = device(options.gpu_layers);
     let slots = match options.slots {
-        0 => device.slots(kv_bytes(&model) * u64::from(context_size)).min(options.batch),
+        0 => device.slots(token_bytes(&model) * u64::from(context_size)).min(options.batch),
         n => n,
     };
     let threads = thread_count(options.threads);
+    let attention = device.flash_attention(options.flash_attention);
     let params = LlamaContextParams::default()
         .with_n_ctx(NonZeroU32::new(context_size * slots))
         .with_n_seq_max(slots)
@@ -77,10 +81,13 @@ pub fn with_model<R>(
         .with_n_ubatch(options.batch)
         .with_n_threads(threads)
         .with_n_threads_batch(threads)
-        .with_flash_attention_policy(flash_attention(device.flash_attention(options.flash_attention)));
+        .with_flash_attention_policy(flash_attention(attention));
     let context = model.new_context(&backend, params).map_err(|e| load(e.to_string()))?;
     let vocab = Arc::new(read_vocab(&model.vocab()));
-    let card = Card { context: context_size, slots, on_gpu: device.is_gpu, ..read_card(&model) };
+    let heads = u64::from(model.n_head() / model.n_head_kv().max(1));
+    let reading = Reading { weights: model.size(), token: token_bytes(&model) * heads.max(1), step: STEP };
+    let reading = (attention == Switch::Off).then_some(reading);
+    let card = Card { context: context_size, slots, on_gpu: device.is_gpu, reading, ..read_card(&model) };
     let mut llama = LlamaEngine {
         model: &model,
         context,
@@ -116,7 +123,7 @@ fn device(gpu_layers: i32) -> Device {
 }
 
 /// Bytes of KV cache for one token: keys and values of every layer, 16 bits each.
-fn kv_bytes(model: &LlamaModel) -> u64 {
+fn token_bytes(model: &LlamaModel) -> u64 {
     let architecture = model.meta_val_str("general.architecture").unwrap_or_default();
     let written = model.meta_val_str(&format!("{architecture}.attention.key_length"));
     let head = written.ok().and_then(|length| length.parse().ok());

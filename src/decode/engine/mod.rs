@@ -50,6 +50,19 @@ pub struct Card {
     pub slots: u32,
     /// Whether it runs on a GPU.
     pub on_gpu: bool,
+    /// What a turn reads, where attention costs every text as much as the longest one evaluated with it.
+    pub reading: Option<Reading>,
+}
+
+/// How much memory is read where attention is computed over as many tokens for each text as for the longest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Bytes of all weights: read once for all texts that are evaluated together.
+    pub weights: u64,
+    /// Bytes of KV cache for one token of one text.
+    pub token: u64,
+    /// The longest text is filled up to a multiple of so many tokens.
+    pub step: u32,
 }
 
 /// What can go wrong in the model; the worker process ends with it.

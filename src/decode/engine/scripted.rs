@@ -14,18 +14,19 @@ pub type Script = Box<dyn Fn(&[TokenId]) -> Vec<f32>>;
 /// A [`Model`] whose logits come from a function of the slot's tokens.
 pub struct ScriptedModel {
     vocab: Arc<Vocab>,
-    card: Card,
     script: Script,
     slots: HashMap<Slot, Vec<TokenId>>,
     logits: HashMap<(Slot, u32), Vec<f32>>,
+    /// What it says of itself.
+    pub card: Card,
     /// Whether it can forget the end of what a slot has seen; recurrent models cannot.
     pub forgets_in_part: bool,
     /// How many tokens have been evaluated.
     pub n_evaluated: usize,
     /// How often a slot was copied.
     pub n_copies: usize,
-    /// The batches: of how many slots, and how many tokens.
-    pub batches: Vec<(usize, usize)>,
+    /// All that it has been asked to evaluate.
+    pub batches: Vec<Vec<BatchToken>>,
     /// For every text that a slot has held, by its hash, whether its last token was evaluated alone: as the only one of
     /// its slot in its batch. llama.cpp rounds the two ways differently.
     pub alone: HashMap<u64, bool>,
@@ -36,25 +37,16 @@ impl ScriptedModel {
     pub fn new(vocab: Arc<Vocab>, card: Card, script: Script) -> Self {
         Self {
             vocab,
-            card,
             script,
             slots: HashMap::new(),
             logits: HashMap::new(),
+            card,
             forgets_in_part: true,
             n_evaluated: 0,
             n_copies: 0,
             batches: Vec::new(),
             alone: HashMap::new(),
         }
-    }
-}
-
-impl ScriptedModel {
-    /// The same as if on a GPU, or not.
-    #[must_use]
-    pub fn on_gpu(mut self, on_gpu: bool) -> Self {
-        self.card.on_gpu = on_gpu;
-        self
     }
 }
 
@@ -119,7 +111,7 @@ impl Model for ScriptedModel {
             self.slots[&entry.slot][..=entry.position as usize].hash(&mut hasher);
             self.alone.insert(hasher.finish(), each[&entry.slot] == 1);
         }
-        self.batches.push((each.len(), batch.len()));
+        self.batches.push(batch.to_vec());
         Ok(())
     }
 

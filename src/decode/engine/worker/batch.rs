@@ -3,15 +3,16 @@
 use super::Worker;
 use super::branch::Branch;
 use super::drafts::Grounds;
-use crate::decode::engine::BatchToken;
 use crate::decode::engine::switch::Switch;
+use crate::decode::engine::{BatchToken, Slot};
 
 impl Worker<'_> {
     /// A token of every decoding branch, or as much of one prompt as fits; in turn where there is both.
     ///
     /// In the order of the slots, since llama.cpp evaluates together only what stands in slots that follow one another
-    /// (eight branches took 176 ms a turn in the order in which they began, 114 ms in this one: `SmolLM2`, two cores). It
-    /// would part a batch of both as well: into one token of each text, and the rest of the prompt.
+    /// (eight branches took 176 ms a turn in the order in which they began, 114 ms in this one: `SmolLM2`, two cores); so,
+    /// where texts are to be evaluated apart, those in the later slots come first. It would part a batch of prompts and
+    /// choices as well: into one token of each text, and the rest of the prompt.
     pub(super) fn batch(&mut self) -> Vec<BatchToken> {
         let room = self.shape.batch as usize;
         let any_decoding = self.branches.iter().any(Branch::is_decoding);
@@ -29,7 +30,19 @@ impl Worker<'_> {
             }
         }
         batch.sort_by_key(|token| (token.slot, token.position));
+        let firsts = self.ubatches();
+        batch.sort_by_key(|token| firsts.iter().position(|first| *first <= token.slot));
         batch
+    }
+
+    /// The first slots of the texts that are evaluated together, the last first; none where it makes no difference.
+    fn ubatches(&self) -> Vec<Slot> {
+        let Some(reading) = self.reading else { return Vec::new() };
+        let decoding = self.branches.iter().filter(|branch| branch.is_decoding());
+        let texts = decoding.filter_map(|branch| branch.slot.map(|slot| (slot, branch.n_evaluated())));
+        let mut texts: Vec<(Slot, usize)> = texts.collect();
+        texts.sort_unstable();
+        reading.part(&texts)
     }
 
     /// Drafts for the branches that are decoding, as far as the batch has room beside a token of each.

@@ -36,22 +36,34 @@ pub(super) struct Place {
     pub n_kept: usize,
 }
 
+/// Which of several free slots comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum First {
+    /// The one that has been free for longest.
+    Oldest,
+    /// The one with the lowest number.
+    Lowest,
+    /// The one with the highest number.
+    Highest,
+}
+
 impl Cells {
     pub(super) fn new(n_slots: u32) -> Self {
         Self { slots: (0..n_slots).map(|_| Held::default()).collect(), clock: 0 }
     }
 
-    /// The free slot for this text: the one that holds most of its beginning; or, where a taken slot holds more, the one
-    /// that has been free for longest, to be written over with a copy. `None` when no slot is free.
+    /// The free slot for this text: the first of those that hold most of its beginning; or, where a taken slot holds
+    /// more, the first of all, to be written over with a copy. `None` when no slot is free.
     ///
-    /// The last token of a text always has to be evaluated, since its logits are needed. A copy is made for more than
-    /// `worth` tokens. A model that cannot forget in part can only go on from a slot of which all is wanted.
+    /// The last token of a text always has to be evaluated, since its logits are needed. More means more by `worth`
+    /// tokens. A model that cannot forget in part can only go on from a slot of which all is wanted.
     pub(super) fn place(
         &self,
         text: &[TokenId],
         reuse: bool,
         worth: usize,
         forgets_in_part: bool,
+        first: First,
     ) -> Option<Place> {
         let known = &text[..text.len() - 1];
         let held = |slot: &Slot| {
@@ -61,21 +73,25 @@ impl Cells {
         };
         let (taken, free): (Vec<Slot>, Vec<Slot>) =
             (0..self.slots.len() as u32).map(Slot).partition(|slot| self.held(*slot).taken);
-        let oldest = *free.iter().min_by_key(|slot| self.held(**slot).freed)?;
-        let fullest = free.into_iter().map(|slot| (held(&slot), slot));
-        let (n_kept, slot) = fullest.reduce(|a, b| self.better(a, b))?;
+        let n_most = free.iter().map(held).max()?;
+        let slot = self.first(free.iter().copied().filter(|slot| held(slot) + worth >= n_most), first)?;
+        let n_kept = held(&slot);
         match taken.into_iter().map(|slot| (held(&slot), slot)).max() {
-            Some((n_more, source)) if n_more > n_kept + worth => {
-                Some(Place { slot: oldest, source: Some(source), n_kept: n_more })
-            }
+            Some((n_more, source)) if n_more > n_kept + worth => Some(Place {
+                slot: self.first(free.into_iter(), first)?,
+                source: Some(source),
+                n_kept: n_more,
+            }),
             _ => Some(Place { slot, source: None, n_kept }),
         }
     }
 
-    /// More of the text, else free for longer, else the first.
-    fn better(&self, a: (usize, Slot), b: (usize, Slot)) -> (usize, Slot) {
-        let rank = |(n, slot): (usize, Slot)| (n, std::cmp::Reverse(self.held(slot).freed));
-        if rank(b) > rank(a) { b } else { a }
+    fn first(&self, mut slots: impl Iterator<Item = Slot>, first: First) -> Option<Slot> {
+        match first {
+            First::Oldest => slots.min_by_key(|slot| self.held(*slot).freed),
+            First::Lowest => slots.next(),
+            First::Highest => slots.last(),
+        }
     }
 
     /// A branch has moved into a slot, of which the first `n_kept` tokens of `text` are left.

@@ -11,6 +11,7 @@ mod cells;
 mod choices;
 mod drafts;
 mod seat;
+mod ubatch;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -19,13 +20,13 @@ use std::time::{Duration, Instant};
 
 use super::frames::{Constraint, Finish, Order, Reply, Request};
 use super::switch::Switch;
-use super::{BatchToken, Error, Model, Slot};
+use super::{BatchToken, Error, Model, Reading, Slot};
 use crate::decode::allowed::Allowed;
 use crate::decode::constraint::{Root, Rules};
 use crate::decode::sequence::Sequence;
 use crate::decode::vocab::TokenId;
 use branch::Branch;
-use cells::{COPY_WORTH, Cells, in_common};
+use cells::{COPY_WORTH, Cells, First, in_common};
 use drafts::Drafts;
 pub use seat::prompt_text;
 use seat::{Prompt, Seat, constraint_key, refusal};
@@ -51,12 +52,22 @@ pub struct Shape {
     pub drafts: Switch,
     /// Whether text that constraints leave no choice about is guessed, too.
     pub draft_forced: bool,
+    /// Whether short texts are evaluated apart from long ones, where that reads less.
+    pub part_lengths: bool,
 }
 
 impl Shape {
     /// Nothing shared or guessed: each attempt is decoded as if it were alone.
     pub const fn plain(slots: u32, batch: u32) -> Self {
-        Self { slots, batch, reuse: false, share: false, drafts: Switch::Off, draft_forced: false }
+        Self {
+            slots,
+            batch,
+            reuse: false,
+            share: false,
+            drafts: Switch::Off,
+            draft_forced: false,
+            part_lengths: false,
+        }
     }
 }
 
@@ -103,6 +114,8 @@ struct Worker<'m> {
     /// case to case, since a scenario's cases share nearly all of their masks; see [`MAX_CONSTRAINTS`].
     constraints: HashMap<String, Result<Allowed, String>>,
     drafts: Drafts,
+    /// What decides which texts are evaluated together, where that matters.
+    reading: Option<Reading>,
     /// Whether the last turn has read a prompt.
     has_read: bool,
     finishing: bool,
@@ -115,6 +128,7 @@ impl<'m> Worker<'m> {
         // A processor gains little (a token more costs it nearly what it costs to decode it later), and llama.cpp sums up
         // several tokens of a text in another order than one: in a sample, 5 of 20 texts went another way in the end.
         shape.drafts = shape.drafts.only_if(model.card().on_gpu);
+        let reading = model.card().reading.filter(|_| shape.part_lengths);
         Self {
             model,
             shape,
@@ -124,6 +138,7 @@ impl<'m> Worker<'m> {
             forgets_in_part: true,
             constraints: HashMap::new(),
             drafts: Drafts::new(shape.drafts),
+            reading,
             has_read: false,
             finishing: false,
             n_evaluated: 0,
@@ -276,9 +291,9 @@ impl<'m> Worker<'m> {
             let reuse = self.shape.reuse || branch.has_begun();
             // What was chosen is read again one token a turn.
             let worth = if branch.has_begun() { 0 } else { COPY_WORTH };
-            let Some(mut place) = self.cells.place(&branch.tokens, reuse, worth, self.forgets_in_part) else {
-                return Ok(());
-            };
+            let first = self.first(branch.tokens.len());
+            let place = self.cells.place(&branch.tokens, reuse, worth, self.forgets_in_part, first);
+            let Some(mut place) = place else { return Ok(()) };
             if self.forgets_in_part {
                 place.n_kept = branch.n_usable(place.n_kept);
             }
@@ -296,6 +311,21 @@ impl<'m> Worker<'m> {
             self.cells.take(place.slot, &branch.tokens, n_kept);
         }
         Ok(())
+    }
+
+    /// Which of the free slots a text of this length takes. Only what stands in slots that follow one another is evaluated
+    /// together: where long and short texts are better evaluated apart, the long ones are laid out from the first slot on
+    /// and the short ones from the last.
+    fn first(&self, length: usize) -> First {
+        let Some(reading) = self.reading else { return First::Oldest };
+        let mut lengths: Vec<usize> = self.branches.iter().map(|branch| branch.tokens.len()).collect();
+        lengths.sort_unstable();
+        let texts: Vec<(Slot, usize)> = (0..).map(Slot).zip(lengths.iter().copied()).collect();
+        match *reading.part(&texts) {
+            [long, _, ..] if length >= lengths[long.0 as usize] => First::Lowest,
+            [_, _, ..] => First::Highest,
+            _ => First::Oldest,
+        }
     }
 
     /// How much of a text will be in the KV cache once all prompts that have a slot are evaluated.

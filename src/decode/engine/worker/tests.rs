@@ -60,7 +60,19 @@ const ALONE: Shape = Shape::plain(1, 512);
 
 /// All that attempts can save.
 fn thrifty(slots: u32, batch: u32) -> Shape {
-    Shape { reuse: true, share: true, drafts: Switch::On, draft_forced: true, slots, batch }
+    Shape {
+        reuse: true,
+        share: true,
+        drafts: Switch::On,
+        draft_forced: true,
+        part_lengths: true,
+        slots,
+        batch,
+    }
+}
+
+fn n_slots(batch: &[BatchToken]) -> usize {
+    batch.iter().map(|token| token.slot).collect::<HashSet<_>>().len()
 }
 
 /// What has to be the same however attempts are decoded.
@@ -78,7 +90,7 @@ proptest! {
     #[test]
     fn slots_batches_and_sharing_change_no_text(
         prompts in prop::collection::vec("[ab]{0,40}c?", 1..8), slots in 1u32..6, batch in 4u32..40,
-        reuse: bool, share: bool, forgets: bool, hot: bool, drafts: bool, draft_forced: bool,
+        reuse: bool, share: bool, forgets: bool, hot: bool, drafts: bool, draft_forced: bool, part_lengths: bool,
     ) {
         let settings = if hot { "max_tokens = 40\ncontext = 200\ntemperature = 0.3" } else { "max_tokens = 60\ncontext = 200" };
         let profile = profile(settings);
@@ -87,8 +99,10 @@ proptest! {
         prop_assert_eq!(on_account(&expected), plain.n_evaluated);
         let mut model = echo(200);
         model.forgets_in_part = forgets;
+        model.card.reading = Some(Reading { weights: 20, token: 1, step: 8 });
         let switch = if drafts { Switch::On } else { Switch::Off };
-        let shape = Shape { slots, batch: batch.max(slots), reuse, share, drafts: switch, draft_forced };
+        let batch = batch.max(slots);
+        let shape = Shape { slots, batch, reuse, share, drafts: switch, draft_forced, part_lengths };
         let done = run(&mut model, shape, triples(&prompts, &profile));
         prop_assert_eq!(texts(&done), texts(&expected));
         prop_assert_eq!(on_account(&done), model.n_evaluated);
@@ -98,7 +112,7 @@ proptest! {
         // A token is evaluated as it would be had its text been decoded alone, or logits are rounded differently.
         let unlike = |(text, alone): (&u64, &bool)| plain.alone.get(text).is_some_and(|plain| plain != alone);
         prop_assert!(drafts || !model.alone.iter().any(unlike));
-        let whole = |(n_slots, n_tokens): &(usize, usize)| *n_slots == 1 || n_slots == n_tokens;
+        let whole = |batch: &Vec<BatchToken>| matches!(n_slots(batch), n if n == 1 || n == batch.len());
         prop_assert!(drafts || model.batches.iter().all(whole));
         let n_forced = sum(|cost| cost.n_forced);
         prop_assert!(n_forced <= n_accepted && (draft_forced || n_forced == 0));
@@ -183,10 +197,43 @@ fn a_long_prompt_and_texts_that_are_decoded_take_turns() {
     let prompts = ["ab".to_owned(), "ba".repeat(500)];
     let requests = (0..).zip(&prompts).map(|(id, text)| order(id, text, Constraint::None, &profile));
     run(&mut model, Shape { reuse: true, share: true, ..Shape::plain(2, 32) }, requests.collect());
-    let long: Vec<bool> = model.batches.iter().map(|(_, n_tokens)| *n_tokens > 2).collect();
+    let long: Vec<bool> = model.batches.iter().map(|batch| batch.len() > 2).collect();
     let read = long.iter().rposition(|long| *long).unwrap();
     assert!(read > 20, "{long:?}");
     assert!(long[1..=20].chunks(2).all(|two| two[0] != two[1]), "{long:?}");
+}
+
+/// What llama.cpp would read for a batch of single tokens: it evaluates together what stands in slots that follow one
+/// another, as if all texts were as long as the longest.
+fn n_read(batch: &[BatchToken], reading: Reading) -> u64 {
+    let together = batch.chunk_by(|a, b| a.slot.0 + 1 == b.slot.0);
+    let read = together.map(|texts| {
+        let longest = texts.iter().map(|token| token.position + 1).max().unwrap_or(0);
+        let n_tokens = texts.len() as u64 * u64::from(longest.next_multiple_of(reading.step));
+        reading.weights + reading.token * n_tokens
+    });
+    read.sum()
+}
+
+#[test]
+fn short_and_long_texts_are_evaluated_apart() {
+    let reading = Reading { weights: 50, token: 1, step: 8 };
+    let profile = profile("max_tokens = 60\ncontext = 600");
+    // As cases come: short questions and long ones in turn, and more of them than slots.
+    let prompts: Vec<String> = (0..24)
+        .map(|n| format!("{n:05b}").replace('0', "a").replace('1', "b") + &"ab".repeat(n % 2 * 150))
+        .collect();
+    let read = |part_lengths: bool| {
+        let mut model = echo(600);
+        model.card.reading = Some(reading);
+        let shape = Shape { part_lengths, drafts: Switch::Off, ..thrifty(8, 512) };
+        let done = run(&mut model, shape, triples(&prompts, &profile));
+        let decoding = model.batches.iter().filter(|batch| n_slots(batch) == batch.len());
+        (texts(&done), decoding.map(|batch| n_read(batch, reading)).sum::<u64>())
+    };
+    let (apart, together) = (read(true), read(false));
+    assert_eq!(apart.0, together.0);
+    assert!(apart.1 < together.1 * 9 / 10, "{} of {}", apart.1, together.1);
 }
 
 #[test]
@@ -198,7 +245,8 @@ fn guesses_are_made_on_a_gpu_where_they_pay() {
         (Switch::Auto, true, true),
         (Switch::On, false, true),
     ] {
-        let mut model = echo(1500).on_gpu(on_gpu);
+        let mut model = echo(1500);
+        model.card.on_gpu = on_gpu;
         let shape = Shape { drafts, ..Shape::plain(1, 64) };
         let done = run(&mut model, shape, vec![order(0, &"abcc".repeat(100), Constraint::None, &profile)]);
         assert_eq!(done[&0].cost.n_drafted > 0, guesses, "{drafts:?} {on_gpu}: {:?}", done[&0].cost);
