@@ -89,7 +89,7 @@ const SHARING: Shape = Shape {
     reuse: true,
     share: true,
     drafts: Switch::Auto,
-    part_lengths: true,
+    group_by_length: true,
     ..Shape::plain(OPTIONS.slots, OPTIONS.batch)
 };
 

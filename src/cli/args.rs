@@ -246,7 +246,7 @@ pub struct Worker {
     pub draft_forced: bool,
     /// Whether short texts are evaluated apart from long ones
     #[arg(long, action = clap::ArgAction::Set)]
-    pub part_lengths: bool,
+    pub group_by_length: bool,
     /// Whether attention is computed piece by piece: off, auto or on
     #[arg(long)]
     pub flash_attention: Switch,

@@ -83,7 +83,7 @@ fn worker_arguments(config: &Config, context: u32) -> Vec<String> {
         ("--share", engine.share_texts.to_string()),
         ("--drafts", engine.drafts.as_str().to_owned()),
         ("--draft-forced", engine.draft_forced.to_string()),
-        ("--part-lengths", engine.part_lengths.to_string()),
+        ("--group-by-length", engine.group_by_length.to_string()),
         ("--flash-attention", engine.flash_attention.as_str().to_owned()),
         ("--gpu-layers", engine.gpu_layers.to_string()),
     ];

@@ -77,7 +77,7 @@ pub fn run(arguments: &super::args::Worker) -> anyhow::Result<()> {
             share: arguments.share,
             drafts: arguments.drafts,
             draft_forced: arguments.draft_forced,
-            part_lengths: arguments.part_lengths,
+            group_by_length: arguments.group_by_length,
         };
         serve(model, shape, &requests, &mut |reply| emit(&reply))
     });

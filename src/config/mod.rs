@@ -143,7 +143,7 @@ pub struct Engine {
     /// Whether text that constraints leave no choice about is guessed, too.
     pub draft_forced: bool,
     /// Whether short texts are evaluated apart from long ones, where attention costs each as much as the longest.
-    pub part_lengths: bool,
+    pub group_by_length: bool,
     /// Whether attention is computed piece by piece; auto: where llama.cpp runs on a GPU.
     pub flash_attention: Switch,
     /// Layers on the GPU; -1: all.

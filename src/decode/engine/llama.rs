@@ -23,7 +23,7 @@ use llama_cpp_sys_2::{
 
 use super::device::Device;
 use super::switch::Switch;
-use super::{BatchToken, Card, Error, Model, Reading, Slot};
+use super::{BatchToken, Card, Error, Model, Slot, Traffic};
 use crate::decode::vocab::{Token, TokenId, TokenKind, Vocab};
 
 /// llama.cpp computes attention over a multiple of so many tokens.
@@ -69,7 +69,7 @@ pub fn with_model<R>(
     let context_size = options.context.min(model.n_ctx_train());
     let device = device(options.gpu_layers);
     let slots = match options.slots {
-        0 => device.slots(token_bytes(&model) * u64::from(context_size)).min(options.batch),
+        0 => device.slots(slot_bytes(&model, context_size)).min(options.batch),
         n => n,
     };
     let threads = thread_count(options.threads);
@@ -84,10 +84,10 @@ pub fn with_model<R>(
         .with_flash_attention_policy(flash_attention(attention));
     let context = model.new_context(&backend, params).map_err(|e| load(e.to_string()))?;
     let vocab = Arc::new(read_vocab(&model.vocab()));
-    let heads = u64::from(model.n_head() / model.n_head_kv().max(1));
-    let reading = Reading { weights: model.size(), token: token_bytes(&model) * heads.max(1), step: STEP };
-    let reading = (attention == Switch::Off).then_some(reading);
-    let card = Card { context: context_size, slots, on_gpu: device.is_gpu, reading, ..read_card(&model) };
+    let token = head_bytes(&model) * u64::from(model.n_head());
+    let traffic = Traffic { weights: model.size(), token, step: STEP };
+    let traffic = (attention == Switch::Off && !device.is_gpu).then_some(traffic);
+    let card = Card { context: context_size, slots, on_gpu: device.is_gpu, traffic, ..read_card(&model) };
     let mut llama = LlamaEngine {
         model: &model,
         context,
@@ -122,15 +122,20 @@ fn device(gpu_layers: i32) -> Device {
     }
 }
 
-/// Bytes of KV cache for one token: keys and values of every layer, 16 bits each.
-fn token_bytes(model: &LlamaModel) -> u64 {
+/// Bytes of KV cache for so many tokens.
+fn slot_bytes(model: &LlamaModel, context_size: u32) -> u64 {
+    // The number is the first layer's, which has none in some models.
+    let n_heads = if model.n_head_kv() > 0 { model.n_head_kv() } else { model.n_head() };
+    head_bytes(model) * u64::from(n_heads) * u64::from(context_size)
+}
+
+/// Bytes of one token's keys and values, 16 bits each, for one head in every layer.
+fn head_bytes(model: &LlamaModel) -> u64 {
     let architecture = model.meta_val_str("general.architecture").unwrap_or_default();
     let written = model.meta_val_str(&format!("{architecture}.attention.key_length"));
     let head = written.ok().and_then(|length| length.parse().ok());
     let head = head.unwrap_or_else(|| model.n_embd() as u64 / u64::from(model.n_head().max(1)));
-    // The number is the first layer's, which has none in some models.
-    let n_heads = if model.n_head_kv() > 0 { model.n_head_kv() } else { model.n_head() };
-    u64::from(model.n_layer()) * u64::from(n_heads) * head * 2 * 2
+    u64::from(model.n_layer()) * head * 2 * 2
 }
 
 fn thread_count(threads: u32) -> i32 {

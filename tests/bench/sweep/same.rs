@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, asked: &[Asked]) -> Re
         share: config.engine.share_texts,
         drafts: config.engine.drafts,
         draft_forced: config.engine.draft_forced,
-        part_lengths: config.engine.part_lengths,
+        group_by_length: config.engine.group_by_length,
     };
     let plain = Shape::plain(1, config.engine.batch);
     let all: Vec<&Asked> = asked.iter().collect();

@@ -11,8 +11,8 @@ impl Worker<'_> {
     ///
     /// In the order of the slots, since llama.cpp evaluates together only what stands in slots that follow one another
     /// (eight branches took 176 ms a turn in the order in which they began, 114 ms in this one: `SmolLM2`, two cores); so,
-    /// where texts are to be evaluated apart, those in the later slots come first. It would part a batch of prompts and
-    /// choices as well: into one token of each text, and the rest of the prompt.
+    /// where texts are to be evaluated apart, those in the later slots come first. A batch of prompts and choices llama.cpp
+    /// would part as well: into one token of each text, and the rest of the prompt.
     pub(super) fn batch(&mut self) -> Vec<BatchToken> {
         let room = self.shape.batch as usize;
         let any_decoding = self.branches.iter().any(Branch::is_decoding);
@@ -37,12 +37,12 @@ impl Worker<'_> {
 
     /// The first slots of the texts that are evaluated together, the last first; none where it makes no difference.
     fn ubatches(&self) -> Vec<Slot> {
-        let Some(reading) = self.reading else { return Vec::new() };
+        let Some(traffic) = self.traffic else { return Vec::new() };
         let decoding = self.branches.iter().filter(|branch| branch.is_decoding());
         let texts = decoding.filter_map(|branch| branch.slot.map(|slot| (slot, branch.n_evaluated())));
         let mut texts: Vec<(Slot, usize)> = texts.collect();
         texts.sort_unstable();
-        reading.part(&texts)
+        traffic.part(&texts)
     }
 
     /// Drafts for the branches that are decoding, as far as the batch has room beside a token of each.

@@ -36,9 +36,9 @@ pub(super) struct Place {
     pub n_kept: usize,
 }
 
-/// Which of several free slots comes first.
+/// Which free slot is taken where several would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum First {
+pub(super) enum Pick {
     /// The one that has been free for longest.
     Oldest,
     /// The one with the lowest number.
@@ -52,18 +52,18 @@ impl Cells {
         Self { slots: (0..n_slots).map(|_| Held::default()).collect(), clock: 0 }
     }
 
-    /// The free slot for this text: the first of those that hold most of its beginning; or, where a taken slot holds
-    /// more, the first of all, to be written over with a copy. `None` when no slot is free.
+    /// The free slot for this text: the one that holds most of its beginning; or, where a taken slot holds more, any, to be
+    /// written over with a copy. `None` when no slot is free.
     ///
-    /// The last token of a text always has to be evaluated, since its logits are needed. More means more by `worth`
-    /// tokens. A model that cannot forget in part can only go on from a slot of which all is wanted.
+    /// The last token of a text always has to be evaluated, since its logits are needed. A copy is made for more than
+    /// `worth` tokens, and so many are given up for a slot in its place. A model that cannot forget in part can only go on from a slot of which all is wanted.
     pub(super) fn place(
         &self,
         text: &[TokenId],
         reuse: bool,
         worth: usize,
         forgets_in_part: bool,
-        first: First,
+        pick: Pick,
     ) -> Option<Place> {
         let known = &text[..text.len() - 1];
         let held = |slot: &Slot| {
@@ -74,23 +74,24 @@ impl Cells {
         let (taken, free): (Vec<Slot>, Vec<Slot>) =
             (0..self.slots.len() as u32).map(Slot).partition(|slot| self.held(*slot).taken);
         let n_most = free.iter().map(held).max()?;
-        let slot = self.first(free.iter().copied().filter(|slot| held(slot) + worth >= n_most), first)?;
-        let n_kept = held(&slot);
         match taken.into_iter().map(|slot| (held(&slot), slot)).max() {
-            Some((n_more, source)) if n_more > n_kept + worth => Some(Place {
-                slot: self.first(free.into_iter(), first)?,
-                source: Some(source),
-                n_kept: n_more,
-            }),
-            _ => Some(Place { slot, source: None, n_kept }),
+            Some((n_more, source)) if n_more > n_most + worth => {
+                Some(Place { slot: self.pick(free.into_iter(), pick)?, source: Some(source), n_kept: n_more })
+            }
+            _ => {
+                let given_up = if pick == Pick::Oldest { 0 } else { worth };
+                let fullest = free.into_iter().filter(|slot| held(slot) + given_up >= n_most);
+                let slot = self.pick(fullest, pick)?;
+                Some(Place { slot, source: None, n_kept: held(&slot) })
+            }
         }
     }
 
-    fn first(&self, mut slots: impl Iterator<Item = Slot>, first: First) -> Option<Slot> {
-        match first {
-            First::Oldest => slots.min_by_key(|slot| self.held(*slot).freed),
-            First::Lowest => slots.next(),
-            First::Highest => slots.last(),
+    fn pick(&self, mut slots: impl Iterator<Item = Slot>, pick: Pick) -> Option<Slot> {
+        match pick {
+            Pick::Oldest => slots.min_by_key(|slot| self.held(*slot).freed),
+            Pick::Lowest => slots.next(),
+            Pick::Highest => slots.last(),
         }
     }
 
@@ -99,6 +100,13 @@ impl Cells {
         let held = &mut self.slots[slot.0 as usize];
         held.tokens = text[..n_kept].to_vec();
         held.taken = true;
+    }
+
+    /// A branch has moved to a free slot.
+    pub(super) fn shift(&mut self, from: Slot, to: Slot) {
+        let tokens = self.held(from).tokens.clone();
+        self.take(to, &tokens, tokens.len());
+        self.free(from);
     }
 
     /// A token has been evaluated.

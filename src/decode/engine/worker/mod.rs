@@ -10,6 +10,7 @@ mod branch;
 mod cells;
 mod choices;
 mod drafts;
+mod place;
 mod seat;
 mod ubatch;
 
@@ -20,13 +21,12 @@ use std::time::{Duration, Instant};
 
 use super::frames::{Constraint, Finish, Order, Reply, Request};
 use super::switch::Switch;
-use super::{BatchToken, Error, Model, Reading, Slot};
+use super::{BatchToken, Error, Model, Slot, Traffic};
 use crate::decode::allowed::Allowed;
 use crate::decode::constraint::{Root, Rules};
 use crate::decode::sequence::Sequence;
-use crate::decode::vocab::TokenId;
 use branch::Branch;
-use cells::{COPY_WORTH, Cells, First, in_common};
+use cells::Cells;
 use drafts::Drafts;
 pub use seat::prompt_text;
 use seat::{Prompt, Seat, constraint_key, refusal};
@@ -52,8 +52,8 @@ pub struct Shape {
     pub drafts: Switch,
     /// Whether text that constraints leave no choice about is guessed, too.
     pub draft_forced: bool,
-    /// Whether short texts are evaluated apart from long ones, where that reads less.
-    pub part_lengths: bool,
+    /// Whether short texts are evaluated apart from long ones, where that loads less.
+    pub group_by_length: bool,
 }
 
 impl Shape {
@@ -66,7 +66,7 @@ impl Shape {
             share: false,
             drafts: Switch::Off,
             draft_forced: false,
-            part_lengths: false,
+            group_by_length: false,
         }
     }
 }
@@ -115,7 +115,7 @@ struct Worker<'m> {
     constraints: HashMap<String, Result<Allowed, String>>,
     drafts: Drafts,
     /// What decides which texts are evaluated together, where that matters.
-    reading: Option<Reading>,
+    traffic: Option<Traffic>,
     /// Whether the last turn has read a prompt.
     has_read: bool,
     finishing: bool,
@@ -128,7 +128,7 @@ impl<'m> Worker<'m> {
         // A processor gains little (a token more costs it nearly what it costs to decode it later), and llama.cpp sums up
         // several tokens of a text in another order than one: in a sample, 5 of 20 texts went another way in the end.
         shape.drafts = shape.drafts.only_if(model.card().on_gpu);
-        let reading = model.card().reading.filter(|_| shape.part_lengths);
+        let traffic = model.card().traffic.filter(|_| shape.group_by_length);
         Self {
             model,
             shape,
@@ -138,7 +138,7 @@ impl<'m> Worker<'m> {
             forgets_in_part: true,
             constraints: HashMap::new(),
             drafts: Drafts::new(shape.drafts),
-            reading,
+            traffic,
             has_read: false,
             finishing: false,
             n_evaluated: 0,
@@ -278,61 +278,6 @@ impl<'m> Worker<'m> {
             emit(Reply::Progress { n_evaluated: self.n_evaluated });
         }
         Ok(())
-    }
-
-    /// Gives slots to branches that have none, in their order. One that would have to evaluate what another is
-    /// evaluating right now waits for it.
-    fn place(&mut self) -> Result<(), Error> {
-        for index in 0..self.branches.len() {
-            let branch = &self.branches[index];
-            if branch.slot.is_some() {
-                continue;
-            }
-            let reuse = self.shape.reuse || branch.has_begun();
-            // What was chosen is read again one token a turn.
-            let worth = if branch.has_begun() { 0 } else { COPY_WORTH };
-            let first = self.first(branch.tokens.len());
-            let place = self.cells.place(&branch.tokens, reuse, worth, self.forgets_in_part, first);
-            let Some(mut place) = place else { return Ok(()) };
-            if self.forgets_in_part {
-                place.n_kept = branch.n_usable(place.n_kept);
-            }
-            let promised = if reuse && self.forgets_in_part { self.promised(&branch.tokens) } else { 0 };
-            if promised > place.n_kept + COPY_WORTH {
-                continue;
-            }
-            if let Some(source) = place.source {
-                self.model.copy(source, place.slot)?;
-            }
-            let n_kept = self.model.keep(place.slot, place.n_kept as u32)? as usize;
-            self.forgets_in_part &= n_kept == place.n_kept;
-            let branch = &mut self.branches[index];
-            branch.settle(place.slot, n_kept);
-            self.cells.take(place.slot, &branch.tokens, n_kept);
-        }
-        Ok(())
-    }
-
-    /// Which of the free slots a text of this length takes. Only what stands in slots that follow one another is evaluated
-    /// together: where long and short texts are better evaluated apart, the long ones are laid out from the first slot on
-    /// and the short ones from the last.
-    fn first(&self, length: usize) -> First {
-        let Some(reading) = self.reading else { return First::Oldest };
-        let mut lengths: Vec<usize> = self.branches.iter().map(|branch| branch.tokens.len()).collect();
-        lengths.sort_unstable();
-        let texts: Vec<(Slot, usize)> = (0..).map(Slot).zip(lengths.iter().copied()).collect();
-        match *reading.part(&texts) {
-            [long, _, ..] if length >= lengths[long.0 as usize] => First::Lowest,
-            [_, _, ..] => First::Highest,
-            _ => First::Oldest,
-        }
-    }
-
-    /// How much of a text will be in the KV cache once all prompts that have a slot are evaluated.
-    fn promised(&self, text: &[TokenId]) -> usize {
-        let reading = self.branches.iter().filter(|branch| branch.slot.is_some() && branch.n_pending() > 1);
-        let known = &text[..text.len() - 1];
-        reading.map(|branch| in_common(&branch.tokens, known)).max().unwrap_or(0)
     }
 
     fn account(&mut self, batch: &[BatchToken], elapsed: Duration) {

@@ -4,6 +4,7 @@ use std::sync::mpsc::channel;
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::cells::COPY_WORTH;
 use super::seat::with_one_bos;
 use super::*;
 use crate::decode::engine::Card;
@@ -65,7 +66,7 @@ fn thrifty(slots: u32, batch: u32) -> Shape {
         share: true,
         drafts: Switch::On,
         draft_forced: true,
-        part_lengths: true,
+        group_by_length: true,
         slots,
         batch,
     }
@@ -90,7 +91,7 @@ proptest! {
     #[test]
     fn slots_batches_and_sharing_change_no_text(
         prompts in prop::collection::vec("[ab]{0,40}c?", 1..8), slots in 1u32..6, batch in 4u32..40,
-        reuse: bool, share: bool, forgets: bool, hot: bool, drafts: bool, draft_forced: bool, part_lengths: bool,
+        reuse: bool, share: bool, forgets: bool, hot: bool, drafts: bool, draft_forced: bool, group_by_length: bool,
     ) {
         let settings = if hot { "max_tokens = 40\ncontext = 200\ntemperature = 0.3" } else { "max_tokens = 60\ncontext = 200" };
         let profile = profile(settings);
@@ -99,10 +100,10 @@ proptest! {
         prop_assert_eq!(on_account(&expected), plain.n_evaluated);
         let mut model = echo(200);
         model.forgets_in_part = forgets;
-        model.card.reading = Some(Reading { weights: 20, token: 1, step: 8 });
+        model.card.traffic = Some(Traffic { weights: 20, token: 1, step: 8 });
         let switch = if drafts { Switch::On } else { Switch::Off };
         let batch = batch.max(slots);
-        let shape = Shape { slots, batch, reuse, share, drafts: switch, draft_forced, part_lengths };
+        let shape = Shape { slots, batch, reuse, share, drafts: switch, draft_forced, group_by_length };
         let done = run(&mut model, shape, triples(&prompts, &profile));
         prop_assert_eq!(texts(&done), texts(&expected));
         prop_assert_eq!(on_account(&done), model.n_evaluated);
@@ -203,35 +204,35 @@ fn a_long_prompt_and_texts_that_are_decoded_take_turns() {
     assert!(long[1..=20].chunks(2).all(|two| two[0] != two[1]), "{long:?}");
 }
 
-/// What llama.cpp would read for a batch of single tokens: it evaluates together what stands in slots that follow one
+/// What llama.cpp would load for a batch of single tokens: it evaluates together what stands in slots that follow one
 /// another, as if all texts were as long as the longest.
-fn n_read(batch: &[BatchToken], reading: Reading) -> u64 {
+fn n_loaded(batch: &[BatchToken], traffic: Traffic) -> u64 {
     let together = batch.chunk_by(|a, b| a.slot.0 + 1 == b.slot.0);
-    let read = together.map(|texts| {
+    let loaded = together.map(|texts| {
         let longest = texts.iter().map(|token| token.position + 1).max().unwrap_or(0);
-        let n_tokens = texts.len() as u64 * u64::from(longest.next_multiple_of(reading.step));
-        reading.weights + reading.token * n_tokens
+        let n_tokens = texts.len() as u64 * u64::from(longest.next_multiple_of(traffic.step));
+        traffic.weights + traffic.token * n_tokens
     });
-    read.sum()
+    loaded.sum()
 }
 
 #[test]
 fn short_and_long_texts_are_evaluated_apart() {
-    let reading = Reading { weights: 50, token: 1, step: 8 };
+    let traffic = Traffic { weights: 250, token: 1, step: 8 };
     let profile = profile("max_tokens = 60\ncontext = 600");
     // As cases come: short questions and long ones in turn, and more of them than slots.
     let prompts: Vec<String> = (0..24)
         .map(|n| format!("{n:05b}").replace('0', "a").replace('1', "b") + &"ab".repeat(n % 2 * 150))
         .collect();
-    let read = |part_lengths: bool| {
+    let loaded = |group_by_length: bool| {
         let mut model = echo(600);
-        model.card.reading = Some(reading);
-        let shape = Shape { part_lengths, drafts: Switch::Off, ..thrifty(8, 512) };
+        model.card.traffic = Some(traffic);
+        let shape = Shape { group_by_length, drafts: Switch::Off, ..thrifty(8, 512) };
         let done = run(&mut model, shape, triples(&prompts, &profile));
         let decoding = model.batches.iter().filter(|batch| n_slots(batch) == batch.len());
-        (texts(&done), decoding.map(|batch| n_read(batch, reading)).sum::<u64>())
+        (texts(&done), decoding.map(|batch| n_loaded(batch, traffic)).sum::<u64>())
     };
-    let (apart, together) = (read(true), read(false));
+    let (apart, together) = (loaded(true), loaded(false));
     assert_eq!(apart.0, together.0);
     assert!(apart.1 < together.1 * 9 / 10, "{} of {}", apart.1, together.1);
 }

@@ -1,14 +1,14 @@
 //! Which texts of a batch llama.cpp evaluates at once (its word for that is ubatch). Knows lengths and bytes, no text.
 
-use crate::decode::engine::{Reading, Slot};
+use crate::decode::engine::{Slot, Traffic};
 
-impl Reading {
-    /// The first slots of the ubatches that read the least together; the last ubatch comes first.
+impl Traffic {
+    /// The first slots of the ubatches that load the least together; the last ubatch comes first.
     ///
-    /// `texts`: slots with the tokens they will hold, in the order of the slots. Only slots that follow one another go
-    /// into one ubatch.
+    /// `texts`: slots with the tokens they will hold but for drafts, in the order of the slots. Only slots that follow one
+    /// another go into one ubatch.
     pub(super) fn part(self, texts: &[(Slot, usize)]) -> Vec<Slot> {
-        // For the first so many texts: the bytes read at least, and where the last ubatch begins.
+        // For the first so many texts: the bytes loaded at least, and where the last ubatch begins.
         let mut best: Vec<(u64, usize)> = vec![(0, 0)];
         for end in 1..=texts.len() {
             let mut longest = 0;
@@ -18,7 +18,7 @@ impl Reading {
                 .take_while(|start| *start == end - 1 || follows(*start))
                 .map(|start| {
                     longest = longest.max(texts[start].1);
-                    (best[start].0 + self.ubatch(end - start, longest), start)
+                    (best[start].0 + self.bytes(end - start, longest), start)
                 })
                 .min();
             best.extend(least);
@@ -32,8 +32,8 @@ impl Reading {
         firsts
     }
 
-    /// Bytes read for one token of so many texts, the longest of so many tokens.
-    fn ubatch(self, n_texts: usize, longest: usize) -> u64 {
+    /// Bytes loaded for one token of so many texts, the longest of so many tokens.
+    fn bytes(self, n_texts: usize, longest: usize) -> u64 {
         self.weights + self.token * (n_texts * longest.next_multiple_of(self.step as usize)) as u64
     }
 }
@@ -45,10 +45,10 @@ mod tests {
     use super::*;
 
     /// SmolLM2 135M in Q4_1.
-    const SMOL: Reading = Reading { weights: 91_000_000, token: 23_040, step: 256 };
+    const SMOL: Traffic = Traffic { weights: 91_000_000, token: 69_120, step: 256 };
 
     #[test]
-    fn short_and_long_texts_part_where_that_reads_less_than_the_weights() {
+    fn short_and_long_texts_part_where_that_loads_less_than_the_weights() {
         // Texts of each length from slot 0 on, and the first slots.
         let table: [(&[(u32, usize)], &[u32]); 6] = [
             (&[], &[]),
@@ -68,12 +68,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_other_ubatches_read_less(
+        fn no_other_ubatches_load_less(
             texts in prop::collection::btree_map(0u32..12, 1usize..3000, 0..9), weights in 0u64..3000,
         ) {
-            let reading = Reading { weights, token: 1, step: 256 };
+            let traffic = Traffic { weights, token: 1, step: 256 };
             let texts: Vec<(Slot, usize)> = texts.into_iter().map(|(slot, length)| (Slot(slot), length)).collect();
-            // What the texts read when ubatches begin where the bits are set, and where slots do not follow one another.
+            // What the texts load when ubatches begin where the bits are set, and where slots do not follow one another.
             let total = |starts: u32| {
                 let mut groups: Vec<Vec<(Slot, usize)>> = Vec::new();
                 for (index, text) in texts.iter().enumerate() {
@@ -86,7 +86,7 @@ mod tests {
                 let longest = |group: &[(Slot, usize)]| group.iter().map(|text| text.1.div_ceil(256)).max().unwrap_or(0);
                 groups.iter().map(|group| weights + 256 * (group.len() * longest(group)) as u64).sum::<u64>()
             };
-            let firsts = reading.part(&texts);
+            let firsts = traffic.part(&texts);
             let starts = (0..texts.len()).filter(|index| firsts.contains(&texts[*index].0));
             let ours = total(starts.fold(0, |bits, index| bits | 1 << index));
             prop_assert_eq!(Some(ours), (0..1 << texts.len()).map(total).min());
