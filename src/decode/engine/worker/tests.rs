@@ -4,13 +4,14 @@ use std::sync::mpsc::channel;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::cells::COPY_WORTH;
+use super::cells::{COPY_WORTH, Pick, Place};
 use super::seat::with_one_bos;
 use super::*;
 use crate::decode::engine::Card;
 use crate::decode::engine::frames::{Cost, Generation};
 use crate::decode::engine::scripted::{ScriptedModel, answering, byte_vocab};
 use crate::decode::profile::Profile;
+use crate::decode::vocab::TokenId;
 use crate::prompt::{Message, Role, completion};
 
 fn profile(text: &str) -> Arc<Profile> {
@@ -230,11 +231,25 @@ fn short_and_long_texts_are_evaluated_apart() {
         let shape = Shape { group_by_length, drafts: Switch::Off, ..thrifty(8, 512) };
         let done = run(&mut model, shape, triples(&prompts, &profile));
         let decoding = model.batches.iter().filter(|batch| n_slots(batch) == batch.len());
-        (texts(&done), decoding.map(|batch| n_loaded(batch, traffic)).sum::<u64>())
+        (texts(&done), decoding.map(|batch| n_loaded(batch, traffic)).sum::<u64>(), model.n_evaluated)
     };
     let (apart, together) = (loaded(true), loaded(false));
     assert_eq!(apart.0, together.0);
+    // A slot that is given up for a better place holds little.
+    assert!(apart.2 < together.2 * 21 / 20, "{} of {}", apart.2, together.2);
     assert!(apart.1 < together.1 * 9 / 10, "{} of {}", apart.1, together.1);
+}
+
+#[test]
+fn a_text_that_moves_is_found_in_both_slots() {
+    let text: Vec<TokenId> = (0..40).map(TokenId).collect();
+    let mut cells = Cells::new(3);
+    cells.take(Slot(0), &text, 30);
+    cells.shift(Slot(0), Slot(2));
+    let place = |cells: &Cells| cells.place(&text, true, COPY_WORTH, true, Pick::Oldest);
+    assert_eq!(place(&cells), Some(Place { slot: Slot(0), source: None, n_kept: 30 }));
+    cells.take(Slot(0), &[], 0);
+    assert_eq!(place(&cells), Some(Place { slot: Slot(1), source: Some(Slot(2)), n_kept: 30 }));
 }
 
 #[test]

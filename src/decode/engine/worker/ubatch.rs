@@ -44,13 +44,15 @@ mod tests {
 
     use super::*;
 
-    /// SmolLM2 135M in Q4_1.
+    /// `SmolLM2` 135M in `Q4_1`.
     const SMOL: Traffic = Traffic { weights: 91_000_000, token: 69_120, step: 256 };
 
     #[test]
     fn short_and_long_texts_part_where_that_loads_less_than_the_weights() {
-        // Texts of each length from slot 0 on, and the first slots.
-        let table: [(&[(u32, usize)], &[u32]); 6] = [
+        /// So many texts of each length.
+        type Lengths = &'static [(usize, usize)];
+        // From slot 0 on, and the first slots.
+        let table: [(Lengths, &[u32]); 6] = [
             (&[], &[]),
             (&[(16, 1000)], &[0]),
             (&[(8, 1000), (8, 300)], &[8, 0]),
@@ -59,7 +61,7 @@ mod tests {
             (&[(8, 500), (8, 260)], &[0]),
         ];
         for (lengths, firsts) in table {
-            let lengths = lengths.iter().flat_map(|(n, length)| vec![*length; *n as usize]);
+            let lengths = lengths.iter().flat_map(|(n, length)| vec![*length; *n]);
             let texts: Vec<(Slot, usize)> = (0..).map(Slot).zip(lengths).collect();
             let firsts: Vec<Slot> = firsts.iter().copied().map(Slot).collect();
             assert_eq!(SMOL.part(&texts), firsts, "{texts:?}");
