@@ -56,7 +56,8 @@ impl Cells {
     /// written over with a copy. `None` when no slot is free.
     ///
     /// The last token of a text always has to be evaluated, since its logits are needed. A copy is made for more than
-    /// `worth` tokens, and so many are given up for a slot in its place. A model that cannot forget in part can only go on from a slot of which all is wanted.
+    /// `worth` tokens, and so many are given up for a slot in a better place. A model that cannot forget in part can only go
+    /// on from a slot of which all is wanted.
     pub(super) fn place(
         &self,
         text: &[TokenId],

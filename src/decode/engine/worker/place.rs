@@ -9,7 +9,7 @@ impl Worker<'_> {
     /// Gives slots to branches that have none, in their order. One that would have to evaluate what another is
     /// evaluating right now waits for it.
     pub(super) fn place(&mut self) -> Result<(), Error> {
-        let long = self.long();
+        let long = self.long_from();
         for index in 0..self.branches.len() {
             let branch = &self.branches[index];
             if branch.slot.is_some() {
@@ -77,7 +77,7 @@ impl Worker<'_> {
     }
 
     /// The length from which texts are long, where long and short ones are better evaluated apart.
-    fn long(&self) -> Option<usize> {
+    fn long_from(&self) -> Option<usize> {
         let mut lengths: Vec<usize> = self.branches.iter().map(|branch| branch.tokens.len()).collect();
         lengths.sort_unstable();
         let sorted: Vec<(Slot, usize)> = (0..).map(Slot).zip(lengths).collect();
