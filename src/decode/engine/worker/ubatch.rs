@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// `SmolLM2` 135M in `Q4_1`.
+    /// About what `SmolLM2` 135M has in `Q4_1`.
     const SMOL: Traffic = Traffic { weights: 91_000_000, token: 69_120, step: 256 };
 
     #[test]
