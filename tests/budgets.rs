@@ -335,10 +335,10 @@ fn peak_mib() -> Option<u64> {
 }
 
 /// Every byte leads this automaton to a state it was never in. A debug build has the time to fill the memory once; with
-/// `NIGHTJAR_BYTES=150000` the text itself becomes too much, and ends.
+/// `TEST_BYTES=150000` the text itself becomes too much, and ends.
 #[test]
 fn what_is_remembered_about_a_text_is_bounded() {
-    let n_bytes = std::env::var("NIGHTJAR_BYTES").ok().map_or(25_000, |n| n.parse().expect("a number"));
+    let n_bytes = std::env::var("TEST_BYTES").ok().map_or(25_000, |n| n.parse().expect("a number"));
     let schema = json!({"type": "string", "pattern": "a.{3000}b"});
     let rules = Arc::new(Rules::schema(&schema, Policy::default()).expect("a small schema"));
     let mut constraint = Constraint::new(rules);

@@ -84,7 +84,7 @@ fn json_output_is_json_and_documents_are_whole() {
 }
 
 fn vectors() -> Option<Vec<Value>> {
-    let shared = std::env::var("NIGHTJAR_SHARED")
+    let shared = std::env::var("TEST_SHARED")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
     let path = Path::new(&shared).join("vectors/llmstructbench-open.jsonl");
     let Ok(text) = fs::read_to_string(&path) else {

@@ -45,8 +45,6 @@ impl Sweep {
         let child = Command::new(env!("CARGO_BIN_EXE_nightjar"))
             .args(["--config", "config.toml", "sweep"])
             .current_dir(folder)
-            // For the tests, and no key of any configuration.
-            .env_remove("NIGHTJAR_SHARED")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)

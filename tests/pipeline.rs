@@ -31,7 +31,13 @@ fn a_sweep_runs_every_cell_once_and_a_second_one_costs_nothing() {
     house.drop_in("again.json", &scenario("words", &WORDS));
     house.sweep().unwrap();
     assert_eq!(rows(&house, "SELECT count(*) FROM attempts"), "30", "the same file again costs nothing");
-    assert_eq!(rows(&house, "SELECT count(*) FROM runs WHERE ending = 'finished'"), "2");
+    assert_eq!(
+        rows(
+            &house,
+            "SELECT count(*), count(DISTINCT host), min(host LIKE '%cores: %') FROM runs WHERE ending = 'finished'"
+        ),
+        "2|1|1"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The public suites of schemas, as a ratchet: what is not right is listed beside this file, and nothing may get worse.
 //!
-//! The suites are not part of the repository. `NIGHTJAR_SHARED` names the folder they are in; without it the test says
-//! that it was skipped. With `NIGHTJAR_BLESS=1` the lists are written anew.
+//! The suites are not part of the repository. `TEST_SHARED` names the folder they are in; without it the test says
+//! that it was skipped. With `TEST_BLESS=1` the lists are written anew.
 
 mod support;
 
@@ -63,7 +63,7 @@ struct Case {
 }
 
 fn shared() -> Option<PathBuf> {
-    let folder = std::env::var_os("NIGHTJAR_SHARED")
+    let folder = std::env::var_os("TEST_SHARED")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")), PathBuf::from);
     let folder = folder.join("maskbench");
     folder.is_dir().then_some(folder)
@@ -99,7 +99,7 @@ fn check(suite: &str, formats: Formats) {
         found.extend(judge(&line, policy).map(|outcome| (line.id, outcome)));
     }
     let list = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/grammar/{suite}.ratchet"));
-    if std::env::var_os("NIGHTJAR_BLESS").is_some() {
+    if std::env::var_os("TEST_BLESS").is_some() {
         let mut text = String::new();
         for (id, outcome) in &found {
             writeln!(text, "{}\t{id}", outcome.name()).expect("writing to a string");
@@ -160,7 +160,7 @@ impl Tally {
             self.impossible.push(line.id.clone());
             return;
         }
-        for _ in 0..number("NIGHTJAR_TEXTS", 1) {
+        for _ in 0..number("TEST_TEXTS", 1) {
             self.n_texts += 1;
             match support::write_randomly(&mut allowed, vocab, rng) {
                 support::Written::Whole(text) => {
@@ -182,18 +182,18 @@ impl Tally {
 }
 
 /// Texts written by random choice among the allowed tokens, over a part of the schemas; over all of them with
-/// `NIGHTJAR_STRIDE=1`, over those with a word in their name with `NIGHTJAR_ONLY`, so many each with `NIGHTJAR_TEXTS`.
+/// `TEST_STRIDE=1`, over those with a word in their name with `TEST_ONLY`, so many each with `TEST_TEXTS`.
 fn write_over(suite: &str) {
     let Some(folder) = shared() else {
         println!("skipped: the suites are not there");
         return;
     };
     let vocab = Arc::new(support::nasty_vocab());
-    let mut rng = SmallRng::seed_from_u64(number("NIGHTJAR_SEED", 3) as u64);
-    let only = std::env::var("NIGHTJAR_ONLY").unwrap_or_default();
+    let mut rng = SmallRng::seed_from_u64(number("TEST_SEED", 3) as u64);
+    let only = std::env::var("TEST_ONLY").unwrap_or_default();
     let text = std::fs::read_to_string(folder.join(suite)).expect("the suite is readable");
     let mut tally = Tally::default();
-    for line in text.lines().step_by(number("NIGHTJAR_STRIDE", 50)) {
+    for line in text.lines().step_by(number("TEST_STRIDE", 50)) {
         let line: Line = serde_json::from_str(line).expect("a line of the suite");
         if line.id.contains(&only) {
             let started = Instant::now();
@@ -220,7 +220,7 @@ fn random_texts_over_the_second_set_are_valid_and_hardly_ever_stuck() {
 
 fn lines(suite: &str, stride: usize) -> Option<Vec<Line>> {
     let text = std::fs::read_to_string(shared()?.join(suite)).expect("the suite is readable");
-    let lines = text.lines().step_by(number("NIGHTJAR_STRIDE", stride));
+    let lines = text.lines().step_by(number("TEST_STRIDE", stride));
     Some(lines.map(|line| serde_json::from_str(line).expect("a line of the suite")).collect())
 }
 

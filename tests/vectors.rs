@@ -10,7 +10,7 @@ const FILE: &str = "vectors/llmstructbench-open.jsonl";
 
 fn shared() -> PathBuf {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared");
-    std::env::var_os("NIGHTJAR_SHARED").map_or_else(|| beside.into(), PathBuf::from)
+    std::env::var_os("TEST_SHARED").map_or_else(|| beside.into(), PathBuf::from)
 }
 
 #[test]

@@ -15,7 +15,7 @@ use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-pub use floor::{database, now};
+pub use floor::{database, host, now};
 pub use lineup::{Runnable, assemble};
 pub use lock::{Lock, is_locked};
 

@@ -53,7 +53,7 @@ pub struct NewRun<'a> {
     pub version: &'a str,
     /// The bindings' and llama.cpp's; `None` when nothing is generated.
     pub engine: Option<&'a str>,
-    /// Machine and device, for people.
+    /// The machine, for people.
     pub host: Option<&'a str>,
     /// The resolved configuration.
     pub config: &'a serde_json::Value,
@@ -74,7 +74,7 @@ pub struct Run {
     pub version: String,
     /// The bindings' and llama.cpp's.
     pub engine: Option<String>,
-    /// Machine and device.
+    /// The machine.
     pub host: Option<String>,
     /// Of the process.
     pub pid: u32,

@@ -1,7 +1,7 @@
 //! What a step costs once a schema is warm, and what choosing a token costs under a mask. A table, nothing asserted.
 //!
 //! `cargo bench --no-default-features --bench constraint [VOCAB]`; without the argument the vocabulary is
-//! `maskbench/qwen.vocab` in the folder that `NIGHTJAR_SHARED` names, else in `../shared`.
+//! `maskbench/qwen.vocab` in the folder that `TEST_SHARED` names, else in `../shared`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
 }
 
 fn shared_vocab() -> PathBuf {
-    let shared = std::env::var_os("NIGHTJAR_SHARED");
+    let shared = std::env::var_os("TEST_SHARED");
     let shared = shared
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")), PathBuf::from);
     shared.join("maskbench/qwen.vocab")

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use super::{Line, Score, Session, case_name};
-use crate::daemon::{Lock, database, now};
+use crate::daemon::{Lock, database, host, now};
 use crate::decode::engine::frames::Finish;
 use crate::hash::sha256;
 use crate::judge::Judge;
@@ -52,7 +52,7 @@ pub(super) fn record(session: &Session, what: &Score, lines: &[(usize, Line)]) -
         command: RunCommand::Score,
         version: env!("CARGO_PKG_VERSION"),
         engine: None,
-        host: None,
+        host: Some(&host()),
         config: &serde_json::to_value(&session.config)?,
         pid: std::process::id(),
         started_at: &now(),

@@ -4,6 +4,7 @@ mod intake;
 mod worker;
 
 use std::collections::HashMap;
+use std::env::consts;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -301,7 +302,7 @@ fn begin_run(store: &mut Store, command: RunCommand, config: &Config) -> Result<
         command,
         version: env!("CARGO_PKG_VERSION"),
         engine: Some(ENGINE),
-        host: None,
+        host: Some(&host()),
         config: &settings,
         pid: std::process::id(),
         started_at: &now(),
@@ -325,6 +326,13 @@ const ENGINE: &str = if cfg!(feature = "llama") { "llama-cpp-2 0.1.160" } else {
 /// The database of a state folder.
 pub fn database(state: &Path) -> std::path::PathBuf {
     state.join("nightjar.db")
+}
+
+/// The machine for the record of a run: name, system and how many cores a process may use.
+pub fn host() -> String {
+    let name = gethostname::gethostname();
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{} ({} {}, cores: {n_cores})", name.display(), consts::OS, consts::ARCH)
 }
 
 /// Now, as the database writes times.
