@@ -55,11 +55,11 @@ pub struct Card {
 }
 
 /// What evaluation takes its time for where attention is computed over as many tokens for each text as for the longest, in
-/// bytes. On two cores the weights of `SmolLM2` took about 3 ms and 256 tokens of a text 0.7 ms, those of a Qwen of 0.5B 11
-/// and 0.5 ms: some 30 bytes a nanosecond, if keys and values are counted for each head that uses them.
+/// bytes: on two cores 256 tokens of a text took both `SmolLM2` and a Qwen of 0.5B about 1 ms, some 20 bytes a nanosecond
+/// if keys and values are counted for each head that uses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Bytes of all weights: loaded once for all texts that are evaluated together.
+    /// Bytes of all weights: gone through once for all texts that are evaluated together.
     pub weights: u64,
     /// Bytes of keys and values for one token of one text, for each head that uses them.
     pub token: u64,

@@ -212,14 +212,14 @@ fn n_loaded(batch: &[BatchToken], traffic: Traffic) -> u64 {
     let loaded = together.map(|texts| {
         let longest = texts.iter().map(|token| token.position + 1).max().unwrap_or(0);
         let n_tokens = texts.len() as u64 * u64::from(longest.next_multiple_of(traffic.step));
-        traffic.weights + traffic.token * n_tokens
+        traffic.weights * 3 / 2 + traffic.token * n_tokens
     });
     loaded.sum()
 }
 
 #[test]
 fn short_and_long_texts_are_evaluated_apart() {
-    let traffic = Traffic { weights: 250, token: 1, step: 8 };
+    let traffic = Traffic { weights: 170, token: 1, step: 8 };
     let profile = profile("max_tokens = 60\ncontext = 600");
     // As cases come: short questions and long ones in turn, and more of them than slots.
     let prompts: Vec<String> = (0..24)
