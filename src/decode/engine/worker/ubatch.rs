@@ -34,9 +34,9 @@ impl Traffic {
 
     /// Bytes loaded for one token of so many texts, the longest of so many tokens.
     ///
-    /// Weights count half as much again: beside being loaded they are computed with, which costs the first few texts of a
-    /// ubatch more than the others. Two ubatches instead of one took `SmolLM2` some 7 ms longer and Qwen2.5 0.5B 27 ms,
-    /// which at the speed of keys and values (18 and 23 GB/s) is 1.4 and 1.6 times their weights (two cores).
+    /// Weights count half as much again, since the first texts of a ubatch cost more than the later ones. From the times of
+    /// single turns on two noisy cores, two ubatches instead of one should take `SmolLM2` 7 ms longer (-1 to 15, by sizes) and
+    /// Qwen2.5 0.5B 27 ms (20 to 35): at the speed of keys and values (18 and 23 GB/s) 1.4 and 1.6 times their weights.
     fn bytes(self, n_texts: usize, longest: usize) -> u64 {
         let n_tokens = n_texts * longest.next_multiple_of(self.step as usize);
         self.weights * 3 / 2 + self.token * n_tokens as u64
@@ -67,11 +67,12 @@ mod tests {
             (SMOL, &[(8, 300), (8, 1000)], &[8, 0]),
             (SMOL, &[(8, 1000), (1, 300), (7, 1000)], &[0]),
             (SMOL, &[(8, 500), (8, 260)], &[0]),
-            // 248 ms in one ubatch, 253 in two.
+            // 248 ms in one ubatch; 253 in two, added up from turns of one each. Each is the smaller of two that differ by up
+            // to a fifth.
             (QWEN, &[(8, 1000), (8, 240)], &[0]),
-            // 248 and 238 ms.
+            // 248 and 238 ms, likewise.
             (QWEN, &[(4, 1000), (12, 240)], &[4, 0]),
-            // 248 and 265 ms.
+            // 248 and 265 ms, likewise.
             (QWEN, &[(12, 1000), (4, 240)], &[0]),
         ];
         for (traffic, lengths, firsts) in table {
