@@ -331,7 +331,7 @@ pub fn database(state: &Path) -> std::path::PathBuf {
 /// The machine for the record of a run: name, system and how many cores a process may use.
 pub fn host() -> String {
     let name = gethostname::gethostname();
-    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let n_cores = std::thread::available_parallelism().map_or_else(|_| "unknown".into(), |n| n.to_string());
     format!("{} ({} {}, cores: {n_cores})", name.display(), consts::OS, consts::ARCH)
 }
 
