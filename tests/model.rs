@@ -11,13 +11,21 @@ use nightjar::decode::engine::frames::{Constraint, Finish, Generation, Order, Re
 use nightjar::decode::engine::llama::{Options, with_model};
 use nightjar::decode::engine::switch::Switch;
 use nightjar::decode::engine::worker::{Shape, serve};
-use nightjar::decode::engine::{Error, Model};
+use nightjar::decode::engine::{BatchToken, Error, Model, Slot};
 use nightjar::decode::profile::Profile;
+use nightjar::decode::vocab::TokenId;
 use nightjar::prompt::Writer;
 use nightjar::scenario::{Scenario, parse};
 
-const OPTIONS: Options =
-    Options { slots: 4, batch: 512, context: 2048, threads: 2, flash_attention: Switch::Auto, gpu_layers: 0 };
+const OPTIONS: Options = Options {
+    slots: 4,
+    batch: 512,
+    context: 2048,
+    threads: 2,
+    flash_attention: Switch::Auto,
+    batch_invariant: Switch::Auto,
+    gpu_layers: 0,
+};
 
 /// The models that have been fetched; a line says so when there is none.
 fn models() -> Vec<PathBuf> {
@@ -105,8 +113,11 @@ fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Ve
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn a_text_is_the_same_in_company_as_alone() {
-    // llama.cpp computes each token of Q4_1 by itself; of some other formats it computes several together.
-    for path in models().into_iter().filter(|path| path.to_string_lossy().ends_with(".q4_1.gguf")) {
+    for path in models() {
+        // llama.cpp computes each token of Q4_1 by itself; of other formats it computes several together.
+        let by_itself = path.to_string_lossy().ends_with(".q4_1.gguf");
+        let batch_invariant = if by_itself { Switch::Off } else { Switch::On };
+        let options = Options { batch_invariant, ..OPTIONS };
         let profile = profile("[profiles.greedy]\nmax_tokens = 40");
         let mut orders = Vec::new();
         for scenario in &scenarios()[..2] {
@@ -122,7 +133,7 @@ fn a_text_is_the_same_in_company_as_alone() {
                 orders.push(order(orders.len(), scenario, is_structured, constraint, &profile));
             }
         }
-        let (shared, alone) = with_model(&path, OPTIONS, |model| {
+        let (shared, alone) = with_model(&path, options, |model| {
             let shared = answers(model, SHARING, orders.clone());
             (shared, answers(model, Shape::plain(1, OPTIONS.batch), orders))
         })
@@ -215,4 +226,72 @@ fn a_file_that_is_no_model_is_refused_with_its_name() {
     assert!(matches!(&error, Error::Load(reason) if reason.contains("broken.gguf")), "{error}");
     let error = with_model(&folder.path().join("absent.gguf"), OPTIONS, |_| ()).unwrap_err();
     assert!(error.to_string().contains("no such file"), "{error}");
+}
+
+/// The last logits of a text in `slot`: a prompt of `n_read` tokens read up to `cut` and from there, then the other tokens
+/// one by one, with shorter texts in the slots `beside`.
+fn last_logits(
+    model: &mut dyn Model,
+    text: &[TokenId],
+    slot: u32,
+    (cut, n_read): (usize, usize),
+    beside: &[u32],
+) -> Vec<u32> {
+    let entry = |slot: u32, position: usize, wants_logits: bool| BatchToken {
+        slot: Slot(slot),
+        token: text[position],
+        position: position as u32,
+        wants_logits,
+    };
+    for slot in beside.iter().copied().chain([slot]) {
+        model.keep(Slot(slot), 0).unwrap();
+    }
+    for slot in beside {
+        let batch: Vec<_> = (0..n_read / 2).map(|position| entry(*slot, position, false)).collect();
+        model.decode(&batch).unwrap();
+    }
+    for part in [0..cut, cut..n_read] {
+        let batch: Vec<_> = part.map(|position| entry(slot, position, position + 1 == n_read)).collect();
+        model.decode(&batch).unwrap();
+    }
+    for position in n_read..text.len() {
+        let others = beside.iter().map(|slot| entry(*slot, position - n_read.div_ceil(2), true));
+        let mut batch: Vec<_> = others.chain([entry(slot, position, true)]).collect();
+        batch.sort_by_key(|token| token.slot);
+        model.decode(&batch).unwrap();
+    }
+    model.logits(Slot(slot), text.len() as u32 - 1).iter().map(|logit| logit.to_bits()).collect()
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn logits_are_the_same_to_the_bit_in_company_as_alone() {
+    let slots_context = |batch_invariant| Options { slots: 11, context: 256, batch_invariant, ..OPTIONS };
+    let company: Vec<u32> = (0..10).collect();
+    for path in models() {
+        with_model(&path, slots_context(Switch::On), |model| {
+            let tokens = model.tokenize(&scenarios()[0].cases[0].text.repeat(9));
+            let alone = last_logits(model, &tokens[..44], 0, (20, 40), &[]);
+            let table: [(u32, usize, &[u32]); 7] = [
+                // Read in other parts, and in another slot.
+                (0, 7, &[]),
+                (8, 33, &[]),
+                // Beside others in its block, in another one, and in both.
+                (2, 20, &[3]),
+                (9, 20, &[1, 2, 3]),
+                (10, 9, &company),
+                (0, 9, &company[1..]),
+                // Once more alone: nothing is left of the others.
+                (0, 20, &[]),
+            ];
+            for (slot, cut, beside) in table {
+                let logits = last_logits(model, &tokens[..44], slot, (cut, 40), beside);
+                assert!(logits == alone, "slot {slot}, cut at {cut}, beside {beside:?}: {}", path.display());
+            }
+            // The slot is full: what fills the batch up still has room.
+            let full = last_logits(model, &tokens[..256], 0, (8, 256), &[]);
+            assert!(last_logits(model, &tokens[..256], 1, (3, 256), &[]) == full, "{}", path.display());
+        })
+        .unwrap();
+    }
 }

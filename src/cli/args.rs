@@ -250,6 +250,9 @@ pub struct Worker {
     /// Whether attention is computed piece by piece: off, auto or on
     #[arg(long)]
     pub flash_attention: Switch,
+    /// Whether batches are filled up so that a text does not depend on its company: off, auto or on
+    #[arg(long)]
+    pub batch_invariant: Switch,
     /// Layers on the GPU; -1 all
     #[arg(long, allow_hyphen_values = true)]
     pub gpu_layers: i32,

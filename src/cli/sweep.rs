@@ -85,6 +85,7 @@ fn worker_arguments(config: &Config, context: u32) -> Vec<String> {
         ("--draft-forced", engine.draft_forced.to_string()),
         ("--group-by-length", engine.group_by_length.to_string()),
         ("--flash-attention", engine.flash_attention.as_str().to_owned()),
+        ("--batch-invariant", engine.batch_invariant.as_str().to_owned()),
         ("--gpu-layers", engine.gpu_layers.to_string()),
     ];
     pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()

@@ -62,6 +62,7 @@ pub fn run(arguments: &super::args::Worker) -> anyhow::Result<()> {
         context: arguments.context,
         threads: arguments.threads,
         flash_attention: arguments.flash_attention,
+        batch_invariant: arguments.batch_invariant,
         gpu_layers: arguments.gpu_layers,
     };
     let requests = requests();

@@ -146,6 +146,9 @@ pub struct Engine {
     pub group_by_length: bool,
     /// Whether attention is computed piece by piece; auto: where llama.cpp runs on a GPU.
     pub flash_attention: Switch,
+    /// Whether batches are filled up so that a text does not depend on what is evaluated with it; auto: on a processor,
+    /// with eight slots or more, where that changes anything.
+    pub batch_invariant: Switch,
     /// Layers on the GPU; -1: all.
     pub gpu_layers: i32,
     /// Silence that counts as a hang, in seconds.

@@ -22,6 +22,7 @@ use llama_cpp_sys_2::{
 };
 
 use super::device::Device;
+use super::filled::Filled;
 use super::switch::Switch;
 use super::{BatchToken, Card, Error, Model, Slot, Traffic};
 use crate::decode::vocab::{Token, TokenId, TokenKind, Vocab};
@@ -42,6 +43,8 @@ pub struct Options {
     pub threads: u32,
     /// Whether attention is computed piece by piece, without a matrix of all its weights.
     pub flash_attention: Switch,
+    /// Whether a text is to come out the same whatever is evaluated with it.
+    pub batch_invariant: Switch,
     /// Layers on the GPU; -1: all.
     pub gpu_layers: i32,
 }
@@ -68,30 +71,34 @@ pub fn with_model<R>(
     let model = LlamaModel::load_from_file(&backend, path, &params).map_err(|e| load(e.to_string()))?;
     let context_size = options.context.min(model.n_ctx_train());
     let device = device(options.gpu_layers);
+    let invariant = batch_invariant(options.batch_invariant, &model);
     let slots = match options.slots {
-        0 => device.slots(slot_bytes(&model, context_size)).min(options.batch),
+        0 => device.slots(slot_bytes(&model, context_size), invariant).min(options.batch),
         n => n,
     };
     let threads = thread_count(options.threads);
+    let block = device.block(invariant, slots);
+    let (n_seq, batch) = (slots.next_multiple_of(block), options.batch.next_multiple_of(block));
     let attention = device.flash_attention(options.flash_attention);
     let params = LlamaContextParams::default()
-        .with_n_ctx(NonZeroU32::new(context_size * slots))
-        .with_n_seq_max(slots)
-        .with_n_batch(options.batch)
-        .with_n_ubatch(options.batch)
+        .with_n_ctx(NonZeroU32::new((context_size + block - 1) * n_seq))
+        .with_n_seq_max(n_seq)
+        .with_n_batch(batch)
+        .with_n_ubatch(batch)
         .with_n_threads(threads)
         .with_n_threads_batch(threads)
         .with_flash_attention_policy(flash_attention(attention));
     let context = model.new_context(&backend, params).map_err(|e| load(e.to_string()))?;
     let vocab = Arc::new(read_vocab(&model.vocab()));
     let token = head_bytes(&model) * u64::from(model.n_head());
-    let traffic = Traffic { weights: model.size(), token, step: STEP };
+    let traffic = Traffic { weights: model.size(), token, step: STEP, block };
     let traffic = (attention == Switch::Off && !device.is_gpu).then_some(traffic);
     let card = Card { context: context_size, slots, on_gpu: device.is_gpu, traffic, ..read_card(&model) };
     let mut llama = LlamaEngine {
         model: &model,
         context,
-        batch: LlamaBatch::new(options.batch as usize, 1),
+        batch: LlamaBatch::new(batch as usize, 1),
+        block,
         vocab,
         card,
         rows: HashMap::new(),
@@ -122,6 +129,30 @@ fn device(gpu_layers: i32) -> Device {
     }
 }
 
+/// Whether to fill batches up, as far as the model decides that. A model that cannot forget in part would keep what was
+/// only there to fill up. `Auto` is off where it would help little: each token is computed by itself in any case (but in
+/// the output head, on which nothing is built), or an expert gets as many tokens as happen to choose it.
+fn batch_invariant(switch: Switch, model: &LlamaModel) -> Switch {
+    /// llama.cpp's numbers of `Q4_1` and `Q5_1`.
+    const TOKEN_BY_TOKEN: [u64; 2] = [3, 9];
+
+    if model.is_recurrent() || model.is_hybrid() {
+        return Switch::Off;
+    }
+    let by_itself = number(model, "general.file_type").is_some_and(|kind| TOKEN_BY_TOKEN.contains(&kind));
+    let n_experts = number(model, &format!("{}.expert_count", architecture(model))).unwrap_or(0);
+    switch.only_if(!by_itself && n_experts == 0)
+}
+
+/// A number that the file says.
+fn number(model: &LlamaModel, key: &str) -> Option<u64> {
+    model.meta_val_str(key).ok()?.parse().ok()
+}
+
+fn architecture(model: &LlamaModel) -> String {
+    model.meta_val_str("general.architecture").unwrap_or_default()
+}
+
 /// Bytes of KV cache for so many tokens.
 fn slot_bytes(model: &LlamaModel, context_size: u32) -> u64 {
     // The number is the first layer's, which has none in some models.
@@ -131,10 +162,8 @@ fn slot_bytes(model: &LlamaModel, context_size: u32) -> u64 {
 
 /// Bytes of one token's keys and values, 16 bits each, for one head in every layer.
 fn head_bytes(model: &LlamaModel) -> u64 {
-    let architecture = model.meta_val_str("general.architecture").unwrap_or_default();
-    let written = model.meta_val_str(&format!("{architecture}.attention.key_length"));
-    let head = written.ok().and_then(|length| length.parse().ok());
-    let head = head.unwrap_or_else(|| model.n_embd() as u64 / u64::from(model.n_head().max(1)));
+    let written = number(model, &format!("{}.attention.key_length", architecture(model)));
+    let head = written.unwrap_or_else(|| model.n_embd() as u64 / u64::from(model.n_head().max(1)));
     u64::from(model.n_layer()) * head * 2 * 2
 }
 
@@ -179,6 +208,8 @@ struct LlamaEngine<'m> {
     model: &'m LlamaModel,
     context: LlamaContext<'m>,
     batch: LlamaBatch<'static>,
+    /// Batches are filled up to blocks of so many tokens.
+    block: u32,
     vocab: Arc<Vocab>,
     card: Card,
     /// The row of logits in the last batch, by slot and position.
@@ -201,9 +232,11 @@ impl Model for LlamaEngine<'_> {
 
     fn decode(&mut self, batch: &[BatchToken]) -> Result<(), Error> {
         let failed = |reason: String| Error::Decode { n_tokens: batch.len(), reason };
+        let n_held = |slot: Slot| (self.context.kv_cache_seq_pos_max(slot.0 as i32) + 1) as u32;
+        let Filled { tokens, surplus } = Filled::new(batch, self.block, n_held);
         self.batch.clear();
         self.rows.clear();
-        for (row, entry) in (0..).zip(batch) {
+        for (row, entry) in (0..).zip(&tokens) {
             let token = LlamaToken(entry.token.0 as i32);
             self.batch
                 .add(token, entry.position as i32, &[entry.slot.0 as i32], entry.wants_logits)
@@ -212,7 +245,11 @@ impl Model for LlamaEngine<'_> {
                 self.rows.insert((entry.slot, entry.position), row);
             }
         }
-        self.context.decode(&mut self.batch).map_err(|e| failed(e.to_string()))
+        self.context.decode(&mut self.batch).map_err(|e| failed(e.to_string()))?;
+        surplus.into_iter().try_for_each(|(slot, end)| {
+            let forgotten = self.context.kv_cache_seq_rm(slot.0 as i32, Some(end), None);
+            forgotten.map_err(|e| failed(e.to_string()))
+        })
     }
 
     fn logits(&self, slot: Slot, position: u32) -> &[f32] {

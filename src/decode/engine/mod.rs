@@ -3,6 +3,7 @@
 
 pub mod frames;
 pub mod device;
+pub mod filled;
 pub mod switch;
 pub mod worker;
 pub mod process;
@@ -65,6 +66,8 @@ pub struct Traffic {
     pub token: u64,
     /// The longest text is filled up to a multiple of so many tokens.
     pub step: u32,
+    /// Slots are evaluated in blocks of so many: whole, if there is a text in one of them.
+    pub block: u32,
 }
 
 /// What can go wrong in the model; the worker process ends with it.

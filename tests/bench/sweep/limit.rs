@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use nightjar::config::Config;
+use nightjar::decode::engine::switch::Switch;
 use nightjar::decode::engine::{BatchToken, Model, Slot};
 use nightjar::decode::vocab::TokenId;
 
@@ -64,7 +65,10 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, ours: &Tally, theirs: 
 }
 
 fn measured(arguments: &Arguments, config: &Config, length: u32) -> Result<Speed> {
-    loaded(arguments, config, config.engine.slots, |model| {
+    // What fills a batch up is no part of what the counts need.
+    let mut config = config.clone();
+    config.engine.batch_invariant = Switch::Off;
+    loaded(arguments, &config, |model| {
         let slots = model.card().slots;
         measure(model, slots, length)
     })?

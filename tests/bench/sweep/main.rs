@@ -107,7 +107,7 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let files = cut(&arguments, folder.path())?;
     let config = configuration(&arguments, folder.path())?;
-    let card = loaded(&arguments, &config, 1, |model| model.card().clone())?;
+    let card = loaded(&arguments, &config, |model| model.card().clone())?;
     let asked = asked(&files, &config, &card)?;
     println!("{} attempts, at most {} tokens each\n", asked.len(), arguments.max_tokens);
     let Some(server) = arguments.server.as_ref().filter(|_| !arguments.same) else {
@@ -140,19 +140,19 @@ fn main() -> Result<()> {
     if arguments.no_limit { Ok(()) } else { limit::run(&arguments, &config, our, their) }
 }
 
-/// Lends the model, loaded as the configuration says but for the slots.
+/// Lends the model, loaded as the configuration says.
 pub(crate) fn loaded<R>(
     arguments: &Arguments,
     config: &Config,
-    slots: u32,
     run: impl FnOnce(&mut dyn Model) -> R,
 ) -> Result<R> {
     let options = Options {
-        slots,
+        slots: config.engine.slots,
         batch: config.engine.batch,
         context: arguments.context,
         threads: config.engine.threads,
         flash_attention: config.engine.flash_attention,
+        batch_invariant: config.engine.batch_invariant,
         gpu_layers: config.engine.gpu_layers,
     };
     Ok(with_model(&arguments.model, options, run)?)

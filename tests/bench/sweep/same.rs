@@ -85,11 +85,11 @@ pub(crate) fn run(arguments: &Arguments, config: &Config, asked: &[Asked]) -> Re
     };
     let plain = Shape::plain(1, config.engine.batch);
     let all: Vec<&Asked> = asked.iter().collect();
-    let with = loaded(arguments, config, config.engine.slots, |model| {
+    let with = loaded(arguments, config, |model| {
         let slots = model.card().slots;
         answers(model, config, Shape { slots, ..shared }, &all)
     })??;
-    let (ended, partings) = loaded(arguments, config, 1, |model| -> Result<_> {
+    let (ended, partings) = loaded(arguments, config, |model| -> Result<_> {
         let alone = answers(model, config, plain, &all)?;
         let mut partings = Vec::new();
         for (index, (alone, with)) in alone.iter().zip(&with).enumerate() {

@@ -92,6 +92,7 @@ proptest! {
     #[test]
     fn slots_batches_and_sharing_change_no_text(
         prompts in prop::collection::vec("[ab]{0,40}c?", 1..8), slots in 1u32..6, batch in 4u32..40,
+        block in 1u32..5,
         reuse: bool, share: bool, forgets: bool, hot: bool, drafts: bool, draft_forced: bool, group_by_length: bool,
     ) {
         let settings = if hot { "max_tokens = 40\ncontext = 200\ntemperature = 0.3" } else { "max_tokens = 60\ncontext = 200" };
@@ -101,7 +102,7 @@ proptest! {
         prop_assert_eq!(on_account(&expected), plain.n_evaluated);
         let mut model = echo(200);
         model.forgets_in_part = forgets;
-        model.card.traffic = Some(Traffic { weights: 20, token: 1, step: 8 });
+        model.card.traffic = Some(Traffic { weights: 20, token: 1, step: 8, block });
         let switch = if drafts { Switch::On } else { Switch::Off };
         let batch = batch.max(slots);
         let shape = Shape { slots, batch, reuse, share, drafts: switch, draft_forced, group_by_length };
@@ -219,7 +220,7 @@ fn n_loaded(batch: &[BatchToken], traffic: Traffic) -> u64 {
 
 #[test]
 fn short_and_long_texts_are_evaluated_apart() {
-    let traffic = Traffic { weights: 170, token: 1, step: 8 };
+    let traffic = Traffic { weights: 170, token: 1, step: 8, block: 1 };
     let profile = profile("max_tokens = 60\ncontext = 600");
     // As cases come: short questions and long ones in turn, and more of them than slots.
     let prompts: Vec<String> = (0..24)

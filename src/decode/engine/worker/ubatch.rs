@@ -8,28 +8,37 @@ impl Traffic {
     /// `texts`: slots with the tokens they will hold but for drafts, in the order of the slots. Only slots that follow one
     /// another go into one ubatch.
     pub(super) fn part(self, texts: &[(Slot, usize)]) -> Vec<Slot> {
-        // For the first so many texts: the bytes loaded at least, and where the last ubatch begins.
+        let blocks = self.blocks(texts);
+        // For the first so many blocks: the bytes loaded at least, and where the last ubatch begins.
         let mut best: Vec<(u64, usize)> = vec![(0, 0)];
-        for end in 1..=texts.len() {
+        for end in 1..=blocks.len() {
             let mut longest = 0;
-            let follows = |start: usize| texts[start].0.0 + 1 == texts[start + 1].0.0;
+            let follows = |start: usize| blocks[start].0.0 + self.block == blocks[start + 1].0.0;
             let least = (0..end)
                 .rev()
                 .take_while(|start| *start == end - 1 || follows(*start))
                 .map(|start| {
-                    longest = longest.max(texts[start].1);
-                    (best[start].0 + self.bytes(end - start, longest), start)
+                    longest = longest.max(blocks[start].1);
+                    (best[start].0 + self.bytes((end - start) * self.block as usize, longest), start)
                 })
                 .min();
             best.extend(least);
         }
-        let mut end = texts.len();
+        let mut end = blocks.len();
         let mut firsts = Vec::new();
         while end > 0 {
             end = best[end].1;
-            firsts.push(texts[end].0);
+            firsts.push(blocks[end].0);
         }
         firsts
+    }
+
+    /// The first slots of the blocks in which there are texts, and the length of the longest one there.
+    fn blocks(self, texts: &[(Slot, usize)]) -> Vec<(Slot, usize)> {
+        let first = |slot: Slot| Slot(slot.0 / self.block * self.block);
+        let blocks = texts.chunk_by(|one, next| first(one.0) == first(next.0));
+        let longest = |block: &[(Slot, usize)]| block.iter().map(|text| text.1).max().unwrap_or(0);
+        blocks.map(|block| (first(block[0].0), longest(block))).collect()
     }
 
     /// Bytes loaded for one token of so many texts, the longest of so many tokens.
@@ -50,10 +59,10 @@ mod tests {
     use super::*;
 
     /// About what `SmolLM2` 135M has in `Q4_1`.
-    const SMOL: Traffic = Traffic { weights: 91_000_000, token: 69_120, step: 256 };
+    const SMOL: Traffic = Traffic { weights: 91_000_000, token: 69_120, step: 256, block: 1 };
 
     /// About what Qwen2.5 0.5B has in `Q4_K_M`.
-    const QWEN: Traffic = Traffic { weights: 390_000_000, token: 86_016, step: 256 };
+    const QWEN: Traffic = Traffic { weights: 390_000_000, token: 86_016, step: 256, block: 1 };
 
     #[test]
     fn short_and_long_texts_part_where_that_loads_less_than_the_weights() {
@@ -86,28 +95,28 @@ mod tests {
     proptest! {
         #[test]
         fn no_other_ubatches_load_less(
-            texts in prop::collection::btree_map(0u32..12, 1usize..3000, 0..9), weights in 0u64..3000,
+            texts in prop::collection::btree_map(0u32..12, 1usize..3000, 0..9), weights in 0u64..3000, block in 1u32..5,
         ) {
-            let traffic = Traffic { weights, token: 1, step: 256 };
+            let traffic = Traffic { weights, token: 1, step: 256, block };
             let texts: Vec<(Slot, usize)> = texts.into_iter().map(|(slot, length)| (Slot(slot), length)).collect();
-            // What the texts load when ubatches begin where the bits are set, and where slots do not follow one another.
+            // All slots of a block are as long as its longest text.
+            let filled = |slot: u32| {
+                let beside = texts.iter().filter(|text| text.0.0 / block == slot / block);
+                beside.map(|text| text.1).max().map(|longest| (slot, longest))
+            };
+            let slots: Vec<(u32, usize)> = (0..12u32.next_multiple_of(block)).filter_map(filled).collect();
+            let begins = |starts: u32, slot: u32| slot % block == 0 && starts >> (slot / block) & 1 == 1;
+            // What they load when ubatches begin at the blocks where the bits are set, and where slots do not follow one
+            // another.
             let total = |starts: u32| {
-                let mut groups: Vec<Vec<(Slot, usize)>> = Vec::new();
-                for (index, text) in texts.iter().enumerate() {
-                    let follows = groups.last().is_some_and(|group| group[group.len() - 1].0.0 + 1 == text.0.0);
-                    match groups.last_mut() {
-                        Some(group) if follows && starts >> index & 1 == 0 => group.push(*text),
-                        _ => groups.push(vec![*text]),
-                    }
-                }
-                let longest = |group: &[(Slot, usize)]| group.iter().map(|text| text.1.div_ceil(256)).max().unwrap_or(0);
-                groups.iter().map(|group| weights * 3 / 2 + 256 * (group.len() * longest(group)) as u64).sum::<u64>()
+                let groups = slots.chunk_by(|one, next| one.0 + 1 == next.0 && !begins(starts, next.0));
+                let longest = |group: &[(u32, usize)]| group.iter().map(|text| text.1.div_ceil(256)).max().unwrap_or(0);
+                groups.map(|group| weights * 3 / 2 + 256 * (group.len() * longest(group)) as u64).sum::<u64>()
             };
             let firsts = traffic.part(&texts);
-            let starts = (0..texts.len()).filter(|index| firsts.contains(&texts[*index].0));
-            let ours = total(starts.fold(0, |bits, index| bits | 1 << index));
-            prop_assert_eq!(Some(ours), (0..1 << texts.len()).map(total).min());
-            prop_assert!(firsts.is_sorted_by(|a, b| a > b));
+            let ours = total(firsts.iter().fold(0, |bits, first| bits | 1 << (first.0 / block)));
+            prop_assert_eq!(Some(ours), (0..1 << 12u32.div_ceil(block)).map(total).min());
+            prop_assert!(firsts.is_sorted_by(|a, b| a > b) && firsts.iter().all(|first| first.0 % block == 0));
         }
     }
 }
