@@ -3,8 +3,8 @@
 
 use super::{BatchToken, Slot};
 
-/// With a multiple of so many tokens llama.cpp computes each by the same kernels. Its repacked kernels (that of Q4_K, say)
-/// take four at once, and those left over go through another kernel, which rounds differently; its tiled one (Q6_K and
+/// With a multiple of so many tokens llama.cpp computes each by the same kernels. Its repacked kernels (that of `Q4_K`, say)
+/// take four at once, and those left over go through another kernel, which rounds differently; its tiled one (`Q6_K` and
 /// most other weights of that kind) is used from eight on.
 pub const BLOCK: u32 = 8;
 

@@ -105,7 +105,7 @@ mod tests {
                 beside.map(|text| text.1).max().map(|longest| (slot, longest))
             };
             let slots: Vec<(u32, usize)> = (0..12u32.next_multiple_of(block)).filter_map(filled).collect();
-            let begins = |starts: u32, slot: u32| slot % block == 0 && starts >> (slot / block) & 1 == 1;
+            let begins = |starts: u32, slot: u32| slot.is_multiple_of(block) && starts >> (slot / block) & 1 == 1;
             // What they load when ubatches begin at the blocks where the bits are set, and where slots do not follow one
             // another.
             let total = |starts: u32| {
@@ -116,7 +116,7 @@ mod tests {
             let firsts = traffic.part(&texts);
             let ours = total(firsts.iter().fold(0, |bits, first| bits | 1 << (first.0 / block)));
             prop_assert_eq!(Some(ours), (0..1 << 12u32.div_ceil(block)).map(total).min());
-            prop_assert!(firsts.is_sorted_by(|a, b| a > b) && firsts.iter().all(|first| first.0 % block == 0));
+            prop_assert!(firsts.is_sorted_by(|a, b| a > b) && firsts.iter().all(|first| first.0.is_multiple_of(block)));
         }
     }
 }
