@@ -173,10 +173,10 @@ fn cut(arguments: &Arguments, folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn configuration(arguments: &Arguments, folder: &Path) -> Result<Config> {
-    let model = fs::canonicalize(&arguments.model)?;
+    let model = toml::Value::from(fs::canonicalize(&arguments.model)?.to_string_lossy().as_ref());
     let (slots, context, max_tokens) = (arguments.slots, arguments.context, arguments.max_tokens);
     let text = format!(
-        "models = [{model:?}]\n[paths]\nstate = \"state\"\n[engine]\nslots = {slots}\n\
+        "models = [{model}]\n[paths]\nstate = \"state\"\n[engine]\nslots = {slots}\n\
          [profiles.greedy]\nmax_tokens = {max_tokens}\ncontext = {context}\n"
     );
     fs::write(folder.join("config.toml"), &text)?;
