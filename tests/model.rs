@@ -40,6 +40,13 @@ fn models() -> Vec<PathBuf> {
     found
 }
 
+/// Those of them whose texts are known not to depend on their company. Mixtures and models that cannot forget in part may.
+#[cfg(target_arch = "x86_64")]
+fn kept_apart() -> impl Iterator<Item = PathBuf> {
+    let known = ["smollm2-135m", "qwen2.5-coder-0.5b"];
+    models().into_iter().filter(move |path| known.iter().any(|name| path.to_string_lossy().contains(name)))
+}
+
 fn scenarios() -> Vec<Scenario> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -113,7 +120,7 @@ fn generate(model: &mut dyn Model, scenarios: &[Scenario], settings: &str) -> Ve
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn a_text_is_the_same_in_company_as_alone() {
-    for path in models() {
+    for path in kept_apart() {
         // llama.cpp computes each token of Q4_1 by itself; of other formats it computes several together.
         let by_itself = path.to_string_lossy().ends_with(".q4_1.gguf");
         let batch_invariant = if by_itself { Switch::Off } else { Switch::On };
@@ -266,10 +273,10 @@ fn last_logits(
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn logits_are_the_same_to_the_bit_in_company_as_alone() {
-    let slots_context = |batch_invariant| Options { slots: 11, context: 256, batch_invariant, ..OPTIONS };
+    let options = Options { slots: 11, context: 256, batch_invariant: Switch::On, ..OPTIONS };
     let company: Vec<u32> = (0..10).collect();
-    for path in models() {
-        with_model(&path, slots_context(Switch::On), |model| {
+    for path in kept_apart() {
+        with_model(&path, options, |model| {
             let tokens = model.tokenize(&scenarios()[0].cases[0].text.repeat(9));
             let alone = last_logits(model, &tokens[..44], 0, (20, 40), &[]);
             let table: [(u32, usize, &[u32]); 7] = [
