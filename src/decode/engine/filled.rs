@@ -43,11 +43,11 @@ impl Filled {
     fn texts(batch: &[BatchToken], block: u32, n_held: impl Fn(Slot) -> u32) -> Self {
         let mut filled = Self { tokens: Vec::with_capacity(batch.len()), surplus: Vec::new() };
         for entry in batch {
-            let first = entry.slot.0 / block * block;
-            if filled.tokens.iter().any(|other| other.slot.0 / block * block == first) {
+            let first = entry.slot.first_of_block(block);
+            if filled.tokens.iter().any(|other| other.slot == first) {
                 continue;
             }
-            for slot in (first..first + block).map(Slot) {
+            for slot in (first.0..first.0 + block).map(Slot) {
                 let own = batch.iter().find(|other| other.slot == slot);
                 let token =
                     own.copied().unwrap_or_else(|| BatchToken { slot, position: n_held(slot), ..*entry });

@@ -80,6 +80,7 @@ pub fn with_model<R>(
     let block = device.block(invariant, slots);
     let (n_seq, batch) = (slots.next_multiple_of(block), options.batch.next_multiple_of(block));
     let attention = device.flash_attention(options.flash_attention);
+    // Behind a text that fills its slot there is room for what fills up a block.
     let params = LlamaContextParams::default()
         .with_n_ctx(NonZeroU32::new((context_size + block - 1) * n_seq))
         .with_n_seq_max(n_seq)

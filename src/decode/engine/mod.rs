@@ -21,6 +21,14 @@ use super::vocab::{TokenId, Vocab};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
+impl Slot {
+    /// The first slot of the block of so many slots in which this one is.
+    #[must_use]
+    pub fn first_of_block(self, block: u32) -> Self {
+        Self(self.0 / block * block)
+    }
+}
+
 /// One token to evaluate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchToken {

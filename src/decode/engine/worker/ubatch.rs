@@ -35,10 +35,10 @@ impl Traffic {
 
     /// The first slots of the blocks in which there are texts, and the length of the longest one there.
     fn blocks(self, texts: &[(Slot, usize)]) -> Vec<(Slot, usize)> {
-        let first = |slot: Slot| Slot(slot.0 / self.block * self.block);
-        let blocks = texts.chunk_by(|one, next| first(one.0) == first(next.0));
+        let first = |text: &(Slot, usize)| text.0.first_of_block(self.block);
+        let blocks = texts.chunk_by(|one, next| first(one) == first(next));
         let longest = |block: &[(Slot, usize)]| block.iter().map(|text| text.1).max().unwrap_or(0);
-        blocks.map(|block| (first(block[0].0), longest(block))).collect()
+        blocks.map(|block| (first(&block[0]), longest(block))).collect()
     }
 
     /// Bytes loaded for one token of so many texts, the longest of so many tokens.
