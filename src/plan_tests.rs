@@ -53,10 +53,31 @@ fn a_sweep_is_the_whole_product_each_model_together() {
     assert_eq!(all.len(), 2 * 3 * 5 * 2);
     assert_eq!(all.iter().map(|attempt| &attempt.key).collect::<HashSet<_>>().len(), all.len());
     assert!(all.is_sorted_by_key(|attempt| attempt.model.0));
-    let of_first_case: Vec<&str> =
-        all.iter().take(10).step_by(2).map(|attempt| attempt.strategy.tag()).collect();
-    assert_eq!(of_first_case, ["J", "P", "PJ", "J+", "PJ+"]);
+    let asked: Vec<(i64, &str)> = all
+        .iter()
+        .take(30)
+        .step_by(2)
+        .map(|attempt| (attempt.targets[0].case.0, attempt.strategy.tag()))
+        .collect();
+    let plain = (0..3).flat_map(|case| [(case, "J"), (case, "J+")]);
+    let structured = (0..3).flat_map(|case| [(case, "P"), (case, "PJ"), (case, "PJ+")]);
+    assert_eq!(asked, plain.chain(structured).collect::<Vec<_>>());
     assert_eq!((all[0].seed, all[1].seed), (1, 2));
+}
+
+#[test]
+fn questions_that_show_the_schema_are_some_cases_behind() {
+    for n_cases in [0, 1, LAG, 3 * LAG] {
+        let order = order(n_cases);
+        for shown in [false, true] {
+            let cases = order.iter().filter(|asked| asked.1 == shown).map(|asked| asked.0);
+            assert!(cases.eq(0..n_cases), "{order:?}");
+        }
+        for (place, (case, shown)) in order.iter().enumerate() {
+            let n_plain = order[..place].iter().filter(|asked| !asked.1).count();
+            assert!(!shown || n_plain == n_cases.min(case + LAG), "{order:?}");
+        }
+    }
 }
 
 /// Settings, schema, message, model.
@@ -93,9 +114,10 @@ fn a_key_changes_with_exactly_what_can_change_the_text() {
 fn cases_that_ask_the_same_are_asked_once() {
     let all = attempts(&subject("{}", &["same", "other", "same"]), &models(&["x"]), &sweep(""));
     assert_eq!(all.len(), 10);
-    let shared: Vec<Vec<i64>> =
+    let mut shared: Vec<Vec<i64>> =
         all.iter().map(|attempt| attempt.targets.iter().map(|target| target.case.0).collect()).collect();
-    assert_eq!(shared[..5], [[0, 2]; 5].map(|pair| pair.to_vec()));
+    shared.sort();
+    assert_eq!(shared, [vec![[0, 2].to_vec(); 5], vec![vec![1]; 5]].concat());
 }
 
 #[test]
