@@ -88,6 +88,12 @@ impl Cells {
         }
     }
 
+    /// Whether a free slot holds all of a text but its last token.
+    pub(super) fn is_held_free(&self, text: &[TokenId]) -> bool {
+        let known = &text[..text.len() - 1];
+        self.slots.iter().any(|held| !held.taken && held.tokens.starts_with(known))
+    }
+
     fn pick(&self, mut slots: impl Iterator<Item = Slot>, pick: Pick) -> Option<Slot> {
         match pick {
             Pick::Oldest => slots.min_by_key(|slot| self.held(*slot).freed),

@@ -6,15 +6,12 @@ use super::cells::{COPY_WORTH, Pick, Place, in_common};
 use crate::decode::engine::{Error, Slot};
 
 impl Worker<'_> {
-    /// Gives slots to branches that have none, in their order. One that would have to evaluate what another is
-    /// evaluating right now waits for it.
+    /// Gives slots to branches that have none. One that would have to evaluate what another is evaluating right now waits
+    /// for it.
     pub(super) fn place(&mut self) -> Result<(), Error> {
         let long = self.long_from();
-        for index in 0..self.branches.len() {
+        for index in self.unplaced() {
             let branch = &self.branches[index];
-            if branch.slot.is_some() {
-                continue;
-            }
             let pick = pick(long, branch.tokens.len());
             let Some(mut place) = self.find(branch, pick) else { return Ok(()) };
             if self.promised(branch) > place.n_kept + COPY_WORTH {
@@ -35,6 +32,18 @@ impl Worker<'_> {
             self.cells.take(place.slot, &branch.tokens, n_kept);
         }
         Ok(())
+    }
+
+    /// The branches that have no slot: what has begun before what has not, and of each kind those first that a free slot
+    /// holds whole, since any other branch would write that slot over.
+    fn unplaced(&self) -> Vec<usize> {
+        let mut unplaced: Vec<usize> =
+            (0..self.branches.len()).filter(|index| self.branches[*index].slot.is_none()).collect();
+        unplaced.sort_by_key(|index| {
+            let branch = &self.branches[*index];
+            (!branch.has_begun(), !self.cells.is_held_free(&branch.tokens))
+        });
+        unplaced
     }
 
     /// Where a branch would go on.

@@ -154,6 +154,21 @@ proptest! {
 }
 
 #[test]
+fn a_fork_goes_on_in_the_slot_that_its_text_was_left_in() {
+    let profile = profile("max_tokens = 300\ncontext = 600");
+    // The first one's answer is the first to end, when the fork of the second one stands before its own: it came later.
+    let prompts = ["ba".repeat(20), "ab".repeat(50)];
+    let n_evaluated = |slots: u32| {
+        let requests = triples(&prompts, &profile).into_iter().enumerate();
+        let mut model = echo(600);
+        let pairs = requests.filter(|(index, _)| index % 3 != 1).map(|(_, request)| request);
+        run(&mut model, Shape { reuse: true, share: true, ..Shape::plain(slots, 512) }, pairs.collect());
+        model.n_evaluated
+    };
+    assert_eq!(n_evaluated(2), n_evaluated(20));
+}
+
+#[test]
 fn a_thousand_cases_through_two_slots() {
     let profile = profile("max_tokens = 60\ncontext = 120");
     let prompts: Vec<String> =
