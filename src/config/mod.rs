@@ -108,7 +108,7 @@ pub struct Inbox {
 /// What is run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Sweep {
-    /// Strategies, in the order in which they run.
+    /// Strategies; those with the same prompt run in this order.
     pub strategies: Vec<Strategy>,
     /// Name of the profile.
     pub profile: String,

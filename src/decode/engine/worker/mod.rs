@@ -105,7 +105,7 @@ struct Worker<'m> {
     model: &'m mut dyn Model,
     shape: Shape,
     waiting: VecDeque<Waiting>,
-    /// In the order in which they get a place: what has begun comes before what has not.
+    /// The newest fork first; what has begun comes before what has not. Who gets a place first: `unplaced`.
     branches: Vec<Branch>,
     cells: Cells,
     /// Until the model says otherwise.
